@@ -1,0 +1,17 @@
+#include "CLinux.h"
+
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, uint32_t *group) {
+  struct ucred credentials;
+  socklen_t size = sizeof credentials;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+  *process = credentials.pid;
+  *user = credentials.uid;
+  *group = credentials.gid;
+  return 0;
+}
+
+int clinux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

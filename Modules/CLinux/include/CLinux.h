@@ -1,0 +1,16 @@
+#pragma once
+// Linux calls that the `Glibc` module does not offer. Headers that need _GNU_SOURCE stay inside CLinux.c:
+// defining it here would give Swift two versions of some libc types.
+
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+/// Process, user and group at the other end of a connected Unix socket. 0, or -1 with errno.
+int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, uint32_t *group);
+
+/// Forbids core dumps and tracing by other processes of the same user. 0, or -1 with errno.
+int clinux_set_undumpable(void);

@@ -1,0 +1,142 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The manifest lists every target once, row by row, lowest first. A target may depend on rows below its own;
+// `Tools/lint/module-graph` holds that rule, this file only states the edges.
+
+let house: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+/// `FUZZ=1 swift build` instruments every module for coverage-guided fuzzing and adds the fuzz drivers.
+let isFuzzing = Context.environment["FUZZ"] != nil
+let instrumentation: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
+func library(_ name: String, _ debianName: String, pkgConfig: String) -> Target {
+  .systemLibrary(name: name, path: "Modules/\(name)", pkgConfig: pkgConfig, providers: [.apt([debianName])])
+}
+
+func module(_ name: String, _ dependencies: [String] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, path: "Modules/\(name)",
+    swiftSettings: house + instrumentation)
+}
+
+func app(_ name: String, _ dependencies: [String], path: String? = nil) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, path: path ?? "Apps/\(name)",
+    swiftSettings: house + instrumentation)
+}
+
+func tests(_ name: String, _ dependencies: [String] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: ([name, "TestKit"] + dependencies).map { .init(stringLiteral: $0) },
+    path: "Tests/\(name)Tests", swiftSettings: house)
+}
+
+let basics = ["Bytes", "Streams", "Lifecycle", "Telemetry", "Arguments"]
+let pure = ["Primitives", "Compression", "WireFormat", "Identities", "Routing"]
+let actors = ["Advertising", "Scanning", "Links", "Relaying", "Sessions"]
+
+let libraries: [Target] = [
+  library("CCrypto", "libssl-dev", pkgConfig: "libcrypto"),
+  library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
+  library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
+  library("CInih", "libinih-dev", pkgConfig: "inih"),
+  .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
+]
+
+let modules: [Target] = [
+  module("Bytes"),
+  module("Streams"),
+  module("Lifecycle", ["CLinux"]),
+  module("Telemetry", ["CLinux"]),
+  module("Arguments", ["CInih"]),
+
+  module("Primitives", ["Bytes", "CCrypto"]),
+  module("Compression", ["Bytes", "CZlib"]),
+
+  module("WireFormat", ["Bytes", "Primitives", "Compression"]),
+  module("Identities", ["Bytes", "Primitives"]),
+
+  module("Routing", ["Bytes", "WireFormat", "Identities"]),
+
+  module("Transports", ["Bytes", "Streams"]),
+
+  module("Advertising", ["Bytes", "Streams", "Telemetry", "Transports"]),
+  module("Scanning", ["Bytes", "Streams", "Telemetry", "Transports"]),
+  module("Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives"]),
+  module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
+  module(
+    "Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression"]),
+
+  module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
+  module("LocalTransport", ["Bytes", "Streams", "Telemetry", "Arguments", "Transports", "CLinux"]),
+  module("Database", ["Bytes", "CSQLite"]),
+
+  module("Archive", ["Bytes", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
+
+  module("ControlAPI", ["Bytes"]),
+  module("ControlServer", ["Bytes", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
+  module("ControlClient", ["Bytes", "Streams", "Lifecycle", "ControlAPI", "CLinux"]),
+  module(
+    "NodeRuntime",
+    basics + pure + ["Transports"] + actors + ["Database", "Archive", "ControlAPI", "ControlServer", "CLinux"]),
+  module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport"]),
+]
+
+let client = ["Bytes", "Arguments", "Lifecycle", "Telemetry", "ControlAPI", "ControlClient"]
+
+let apps: [Target] = [
+  app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
+  app("relaychat", client),
+  app("relaychat-bot", client),
+  app("relaychat-logger", client),
+  app(
+    "relaychat-bench",
+    basics + pure + actors + ["Transports", "MemoryTransport", "LocalTransport", "ControlAPI", "ControlClient", "CLinux", "CCrypto"],
+    path: "Tools/Bench"),
+]
+
+let suites: [Target] = [
+  tests("Bytes"),
+  tests("Streams"),
+  tests("Lifecycle", ["CLinux"]),
+  tests("Telemetry"),
+  tests("Arguments"),
+  tests("Primitives", ["Bytes"]),
+  tests("Compression", ["Bytes"]),
+  tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
+  tests("Identities", ["Bytes", "Primitives"]),
+  tests("Routing", ["Bytes", "WireFormat", "Identities"]),
+  tests("Advertising", ["Streams", "Transports", "MemoryTransport"]),
+  tests("Scanning", ["Streams", "Transports", "MemoryTransport"]),
+  tests("Links", ["Bytes", "Streams", "Telemetry", "Transports", "MemoryTransport", "WireFormat", "Identities", "Primitives"]),
+  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
+  tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
+  tests("MemoryTransport", ["Streams", "Transports"]),
+  tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
+  tests("Database"),
+  tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
+  tests("ControlAPI"),
+  tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
+  tests("NodeRuntime", ["Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying"]),
+]
+
+let package = Package(
+  name: "relaychat-linux",
+  products: [
+    .library(name: "NodeRuntime", targets: ["NodeRuntime"]),
+    .library(name: "Transports", targets: ["Transports", "Streams"]),
+    .library(name: "ControlClient", targets: ["ControlClient", "ControlAPI"]),
+  ],
+  targets: libraries + modules + apps + suites
+)
