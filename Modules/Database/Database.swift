@@ -1,0 +1,226 @@
+internal import CSQLite
+import Glibc
+
+/// One SQLite database with one writer: a file of mode 0600 in a directory of mode 0700, in write-ahead-log mode.
+///
+/// Every call may wait for the disk: the owner is an actor whose executor has a thread of its own. Not `Sendable`.
+/// The text of a statement is a constant of the program; everything that varies is a `?`.
+///
+/// A transaction that is `.promised` is on the disk when `transaction` returns and survives a loss of power; one that
+/// is `.relaxed` survives the death of the process, and may be lost, as a whole, with the power.
+@safe package final class Database {
+  package enum Durability: Sendable {
+    case promised, relaxed
+  }
+
+  package let path: String
+  private let connection: OpaquePointer
+  private var statements: [String: PreparedStatement] = [:]
+  /// The cached statements, oldest first.
+  private var order: [String] = []
+  private var durability = Durability.promised
+  private var isInTransaction = false
+
+  /// Opens the database, making the file and its directory when they are missing, and brings the schema up to date.
+  ///
+  /// `migrations` are scripts of which each takes the schema one version further; the number that has run is kept in
+  /// `user_version`. A script that has shipped never changes.
+  package init(path: String, migrations: [String]) throws(DatabaseError) {
+    self.path = path
+    try Self.prepareFile(path)
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    guard code == SQLITE_OK, let connection = unsafe opened else {
+      unsafe sqlite3_close_v2(opened)
+      throw Self.error(code: code, message: "", sql: "open", path: path)
+    }
+    unsafe self.connection = connection
+    let milliseconds = DatabaseLimits.busyTimeout.components.seconds * 1_000
+    unsafe sqlite3_busy_timeout(connection, Int32(clamping: milliseconds))
+    // A file from elsewhere must not run code through its schema.
+    try execute("PRAGMA trusted_schema = OFF")
+    try execute("PRAGMA cell_size_check = ON")
+    try execute("PRAGMA journal_mode = WAL")
+    try execute("PRAGMA synchronous = FULL")
+    try execute("PRAGMA foreign_keys = ON")
+    try execute("PRAGMA wal_autocheckpoint = \(DatabaseLimits.pagesOfLog)")
+    try migrate(migrations)
+  }
+
+  deinit {
+    for statement in statements.values { unsafe sqlite3_finalize(statement.pointer) }
+    unsafe sqlite3_close_v2(connection)
+  }
+
+  /// Runs one statement to its end, ignoring rows.
+  package func execute(_ sql: String, _ values: [DatabaseValue] = []) throws(DatabaseError) {
+    try run(sql, values) { (_) throws(DatabaseError) in true }
+  }
+
+  /// Reads at most `limit` rows.
+  package func rows<Result>(
+    _ sql: String, _ values: [DatabaseValue] = [], limit: Int,
+    _ read: (borrowing DatabaseRow) throws(DatabaseError) -> Result
+  ) throws(DatabaseError) -> [Result] {
+    var results: [Result] = []
+    try run(sql, values) { (row) throws(DatabaseError) in
+      guard results.count < limit else { return false }
+      results.append(try read(row))
+      return results.count < limit
+    }
+    return results
+  }
+
+  /// The first row, if there is one.
+  package func first<Result>(
+    _ sql: String, _ values: [DatabaseValue] = [], _ read: (borrowing DatabaseRow) throws(DatabaseError) -> Result
+  ) throws(DatabaseError) -> Result? {
+    try rows(sql, values, limit: 1, read).first
+  }
+
+  /// Rows that the last statement inserted, changed or deleted.
+  package var changedRows: Int { Int(unsafe sqlite3_changes(connection)) }
+
+  /// The row number of the last insert.
+  package var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(connection) }
+
+  /// All of `body` or, when it throws, nothing of it. Transactions do not nest: one inside another joins it.
+  package func transaction<Result>(
+    _ durability: Durability = .promised, _ body: () throws(DatabaseError) -> Result
+  ) throws(DatabaseError) -> Result {
+    if isInTransaction { return try body() }
+    try set(durability)
+    try execute("BEGIN IMMEDIATE")
+    isInTransaction = true
+    defer { isInTransaction = false }
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // SQLite has rolled back by itself after some errors; a second time says so, which changes nothing.
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Reads every page. nil when all is well, else what the first fault is.
+  package func fault() throws(DatabaseError) -> String? {
+    let answer = try first("PRAGMA quick_check(1)") { (row) throws(DatabaseError) in try row.text(0) }
+    return answer == "ok" ? nil : answer
+  }
+
+  /// Copies the log back into the file, so that the file alone is the whole database.
+  package func checkpoint() throws(DatabaseError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+  // MARK: - Internals
+
+  private func set(_ durability: Durability) throws(DatabaseError) {
+    guard durability != self.durability else { return }
+    try execute("PRAGMA synchronous = \(durability == .promised ? "FULL" : "NORMAL")")
+    self.durability = durability
+  }
+
+  private func migrate(_ migrations: [String]) throws(DatabaseError) {
+    let version =
+      try first("PRAGMA user_version") { (row) throws(DatabaseError) in try row.number(0, as: Int.self) } ?? 0
+    guard version >= 0, version <= migrations.count else {
+      throw .schemaTooNew(path: path, found: version, known: migrations.count)
+    }
+    for (index, script) in migrations.enumerated().dropFirst(version) {
+      try transaction { () throws(DatabaseError) in
+        try executeScript(script)
+        try execute("PRAGMA user_version = \(index + 1)")
+      }
+    }
+  }
+
+  private func executeScript(_ script: String) throws(DatabaseError) {
+    let code = unsafe sqlite3_exec(connection, script, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code, script) }
+  }
+
+  /// Steps until `take` says that it has enough.
+  private func run(
+    _ sql: String, _ values: [DatabaseValue], _ take: (borrowing DatabaseRow) throws(DatabaseError) -> Bool
+  ) throws(DatabaseError) {
+    let statement = unsafe try prepared(sql)
+    defer {
+      unsafe sqlite3_reset(statement)
+      unsafe sqlite3_clear_bindings(statement)
+    }
+    for (index, value) in values.enumerated() {
+      let code = unsafe bind(value, to: statement, at: Int32(clamping: index + 1))
+      guard code == SQLITE_OK else { throw failure(code, sql) }
+    }
+    while true {
+      switch unsafe sqlite3_step(statement) {
+      case SQLITE_ROW: if try !take(unsafe DatabaseRow(statement)) { return }
+      case SQLITE_DONE: return
+      case let code: throw failure(code, sql)
+      }
+    }
+  }
+
+  private func prepared(_ sql: String) throws(DatabaseError) -> OpaquePointer {
+    if let statement = statements[sql] { return unsafe statement.pointer }
+    if order.count >= DatabaseLimits.cachedStatements {
+      if let oldest = statements.removeValue(forKey: order.removeFirst()) { unsafe sqlite3_finalize(oldest.pointer) }
+    }
+    var statement: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement = unsafe statement else { throw failure(code, sql) }
+    statements[sql] = unsafe PreparedStatement(pointer: statement)
+    order.append(sql)
+    return unsafe statement
+  }
+
+  private func bind(_ value: DatabaseValue, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    // SQLite copies the bytes before the call returns.
+    let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    switch value {
+    case .null: return unsafe sqlite3_bind_null(statement, index)
+    case .integer(let number): return unsafe sqlite3_bind_int64(statement, index, number)
+    case .real(let number): return unsafe sqlite3_bind_double(statement, index, number)
+    case .text(let text):
+      return unsafe sqlite3_bind_text(statement, index, text, Int32(clamping: text.utf8.count), transient)
+    case .blob(let bytes):
+      if bytes.isEmpty { return unsafe sqlite3_bind_zeroblob(statement, index, 0) }
+      return unsafe bytes.withUnsafeBytes { buffer in
+        unsafe sqlite3_bind_blob64(statement, index, buffer.baseAddress, UInt64(buffer.count), transient)
+      }
+    }
+  }
+
+  private func failure(_ code: Int32, _ sql: String) -> DatabaseError {
+    let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? ""
+    return Self.error(code: code, message: message, sql: sql, path: path)
+  }
+
+  private static func error(code: Int32, message: String, sql: String, path: String) -> DatabaseError {
+    switch code & 0xFF {
+    case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt(path: path, code: code)
+    case SQLITE_BUSY, SQLITE_LOCKED: .busy(path: path)
+    case SQLITE_FULL: .full(path: path)
+    default: .statement(code: code, message: message, sql: sql)
+    }
+  }
+
+  /// SQLite would make the file with the mode of the umask; its log files take over the mode of this one.
+  private static func prepareFile(_ path: String) throws(DatabaseError) {
+    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    do { try PrivateDirectory.prepare(directory) } catch { throw .directory(error) }
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .file(path: path, code: errno) }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard unsafe fstat(descriptor, &facts) == 0 else { throw .file(path: path, code: errno) }
+    guard facts.st_uid == geteuid() else { throw .notOurs(path: path, owner: facts.st_uid) }
+    if facts.st_mode & 0o777 != 0o600, fchmod(descriptor, 0o600) != 0 { throw .file(path: path, code: errno) }
+  }
+}
+
+@safe private struct PreparedStatement {
+  let pointer: OpaquePointer
+}
