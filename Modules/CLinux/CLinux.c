@@ -1,5 +1,6 @@
 #include "CLinux.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,3 +16,5 @@ int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, ui
 }
 
 int clinux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

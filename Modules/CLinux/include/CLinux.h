@@ -14,3 +14,6 @@ int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, ui
 
 /// Forbids core dumps and tracing by other processes of the same user. 0, or -1 with errno.
 int clinux_set_undumpable(void);
+
+/// Names the calling thread, at most 15 bytes. 0, or an error number.
+int clinux_name_thread(const char *name);

@@ -1,0 +1,13 @@
+/// What a program tells its caller when it ends. The codes are documented for users and never change their meaning.
+package enum ExitCode {
+  package static let success: Int32 = 0
+  package static let failure: Int32 = 1
+  /// The command line cannot be understood.
+  package static let usage: Int32 = 2
+  /// The configuration file cannot be understood.
+  package static let configuration: Int32 = 3
+  /// No daemon answers on the socket.
+  package static let daemonNotRunning: Int32 = 4
+  /// The state directory cannot be used.
+  package static let stateUnusable: Int32 = 5
+}
