@@ -1,0 +1,59 @@
+/// Bounds and times of links, each with its reason.
+package enum LinksLimits {
+  /// Peers linked or remembered with their slot; the width of a routing decision.
+  package static let slots = 63
+  /// Links that have not proved who is at the other end, at a time: what a stranger can make us hold.
+  package static let halfOpen = 8
+  /// Dials under way at a time on one transport: a Bluetooth controller does one, and a second is in its set-up.
+  package static let dialsPerTransport = 2
+  /// Seconds a new link has to prove who is at the other end.
+  package static let handshakeTimeout: Duration = .seconds(10)
+  /// Bytes of handshake messages that wait for their end on one link.
+  package static let handshakeBytes = 1_024
+  /// Time after which an unacknowledged piece of a handshake is sent again.
+  package static let handshakeRetry: Duration = .milliseconds(300)
+
+  /// Packets that wait for one link: at 15 kB/s and 300 bytes the last would leave after ten seconds.
+  package static let queuedPackets = 512
+  /// Bytes that wait for one link.
+  package static let queuedBytes = 512 << 10
+  /// Packets sent and not acknowledged on one link.
+  package static let windowPackets = 512
+  /// Half a second of the link's rate is sent ahead of its acknowledgement, between these bounds in bytes.
+  package static let windowBytes = 8 << 10...512 << 10
+  /// Keys of packets received from one peer that are told from repetitions: twice the peer's window.
+  package static let recentKeys = 1_024
+
+  /// An acknowledgement waits this long for company...
+  package static let acknowledgementDelay: Duration = .milliseconds(20)
+  /// ...or until so many are due.
+  package static let acknowledgementBatch = 16
+  /// Retransmission time before the first measurement and its bounds (RFC 6298, with a shorter floor: one hop only).
+  package static let firstRetransmission: Duration = .milliseconds(500)
+  package static let shortestRetransmission: Duration = .milliseconds(200)
+  package static let longestRetransmission: Duration = .seconds(5)
+  /// Attempts before a packet is given up on a link that is up: about two minutes.
+  package static let attempts = 30
+
+  /// A silent link is asked for a sign of life after this time...
+  package static let keepAlive: Duration = .seconds(60)
+  /// ...and closed when none comes for this long.
+  package static let deadAfter: Duration = .seconds(90)
+
+  /// Addresses remembered for dialling; the one not heard for longest goes.
+  package static let candidates = 256
+  /// An address not heard for this long is dialled no more.
+  package static let candidateLifetime: Duration = .seconds(120)
+  /// Back-off of dials: doubles from the first to the last, and is spread by a quarter both ways.
+  package static let firstRetry: Duration = .seconds(1)
+  package static let lastRetry: Duration = .seconds(60)
+  /// After a link was lost its address is dialled again within this time, spread evenly.
+  package static let reconnectSpread: Duration = .milliseconds(500)
+
+  /// Broken frames on one link before it is closed: a radio may err, a peer may not insist.
+  package static let brokenFrames: UInt64 = 16
+  /// Events towards the relay that wait.
+  package static let waitingEvents = 512
+  /// Packets from the relay that wait to be put into the queues of links.
+  package static let waitingOutbound = 1_024
+}

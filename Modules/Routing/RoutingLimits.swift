@@ -1,0 +1,22 @@
+/// Bounds of the routing state, each with its reason.
+package enum RoutingLimits {
+  /// Links a node relays over at once. Decisions are bit masks of 64 bits, of which the last stands for the node
+  /// itself; no adapter holds half as many.
+  package static let links = 63
+  /// Packets remembered at most: 50 hours of a packet every 0.7 seconds, in 5.5 MB.
+  package static let rememberedPackets = 1 << 18
+  /// Packets one link may have put among the remembered, so that one neighbour cannot make us forget the others.
+  package static let rememberedPerLink = 1 << 16
+  /// Hours a packet is remembered: the longest lifetime, 48 h, and two for clocks and ages that are off.
+  package static let dedupHorizonSeconds: UInt64 = 50 * 3_600
+  /// How many more hops a second copy must have left to be relayed again.
+  package static let upgradeHops: UInt8 = 2
+  /// A packet is refused when its time is older than its lifetime by more than this, if our clock can be trusted.
+  package static let pastToleranceMilliseconds: UInt64 = 2 * 3_600_000
+  /// A packet is refused when its time is further ahead than this, if our clock can be trusted.
+  package static let futureToleranceMilliseconds: UInt64 = 10 * 60_000
+  /// Packets kept for neighbours that are still to come.
+  package static let carriedPackets = 2_048
+  /// Bytes of packets kept for neighbours that are still to come: what a Raspberry Pi can spare.
+  package static let carriedBytes = 2 << 20
+}

@@ -1,4 +1,4 @@
-package import Streams
+internal import Streams
 
 /// Drives real actors in virtual time: runs every ready job, then moves the clock to the next deadline.
 ///

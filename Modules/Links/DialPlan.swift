@@ -1,0 +1,177 @@
+package import Identities
+package import Streams
+package import Transports
+
+/// Decides which address is dialled when.
+///
+/// Addresses come from the scanner. One is dialled when its transport is powered on, it was heard lately, no link goes
+/// there, its back-off is over and there is room. Failures double the back-off, a new boot of the peer (another hint)
+/// ends it, and a link that was lost is tried again at once, with some spread. Bounded: the address that was not heard
+/// for longest goes.
+///
+/// Pure; randomness comes in with each call that needs it.
+package struct DialPlan: Sendable {
+  package struct Key: Sendable, Hashable {
+    /// Index of the transport in the node.
+    package var transport: Int
+    package var address: TransportAddress
+
+    package init(transport: Int, address: TransportAddress) {
+      self.transport = transport
+      self.address = address
+    }
+  }
+
+  package enum Phase: Sendable, Equatable {
+    case waiting
+    case dialling(DialStep)
+    case linked
+  }
+
+  /// The step that failed last and why, for people.
+  package struct Failure: Sendable, Equatable {
+    package var step: DialStep
+    package var reason: String
+  }
+
+  package struct Candidate: Sendable {
+    package var phase = Phase.waiting
+    package var lastHeard: MonotonicTime
+    package var signalStrength: Int8?
+    package var hint: UInt32?
+    package var peer: PeerID?
+    package var failures = 0
+    package var notBefore: MonotonicTime
+    package var lastFailure: Failure?
+  }
+
+  private struct Power: Sendable {
+    var isOn = false
+    var linkLimit: Int
+  }
+
+  package private(set) var candidates: [Key: Candidate] = [:]
+  private var power: [Power]
+
+  /// - Parameter linkLimits: how many links each transport holds at most, in their order.
+  package init(linkLimits: [Int]) { power = linkLimits.map { Power(linkLimit: $0) } }
+
+  /// A transport was switched on or off. Off forgets every dial under way: the transport failed them.
+  package mutating func powered(_ transport: Int, isOn: Bool) { power[transport].isOn = isOn }
+
+  package mutating func heard(_ key: Key, signalStrength: Int8?, hint: UInt32?, now: MonotonicTime) {
+    guard var candidate = candidates[key] else {
+      evictIfFull()
+      candidates[key] = Candidate(
+        lastHeard: now, signalStrength: signalStrength, hint: hint, notBefore: now)
+      return
+    }
+    if let hint, hint != candidate.hint {
+      candidate.failures = 0
+      candidate.notBefore = now
+    }
+    candidate.lastHeard = now
+    candidate.signalStrength = signalStrength
+    candidate.hint = hint ?? candidate.hint
+    candidates[key] = candidate
+  }
+
+  /// The dials to start now; each is under way from here on.
+  ///
+  /// - Parameters:
+  ///   - links: links each transport holds now.
+  ///   - isLinked: whether a peer has a link already, over whatever address.
+  package mutating func dials(
+    now: MonotonicTime, links: (_ transport: Int) -> Int, isLinked: (PeerID) -> Bool
+  ) -> [Key] {
+    var chosen: [Key] = []
+    for transport in power.indices where power[transport].isOn {
+      var underWay = candidates.count { $0.key.transport == transport && $0.value.phase.isDialling }
+      var free = power[transport].linkLimit - links(transport) - underWay
+      let ready = candidates.filter { key, candidate in
+        key.transport == transport && candidate.phase == .waiting && candidate.notBefore <= now
+          && now.since(candidate.lastHeard) < LinksLimits.candidateLifetime
+          && candidate.peer.map(isLinked) != true
+      }
+      for (key, _) in ready.sorted(by: Self.isBefore) {
+        guard underWay < LinksLimits.dialsPerTransport, free > 0 else { break }
+        candidates[key]?.phase = .dialling(.scan)
+        chosen.append(key)
+        underWay += 1
+        free -= 1
+      }
+    }
+    return chosen
+  }
+
+  /// When `dials` may have something to do, if nothing else happens.
+  package var deadline: MonotonicTime? {
+    candidates.lazy.filter { $0.value.phase == .waiting && self.power[$0.key.transport].isOn }.map(\.value.notBefore).min()
+  }
+
+  package mutating func reached(_ key: Key, step: DialStep) {
+    guard candidates[key]?.phase.isDialling == true else { return }
+    candidates[key]?.phase = .dialling(step)
+  }
+
+  /// - Parameter random: 64 random bits, for the spread.
+  package mutating func failed(_ key: Key, step: DialStep, reason: String, now: MonotonicTime, random: UInt64) {
+    guard var candidate = candidates[key] else { return }
+    candidate.phase = .waiting
+    candidate.failures += 1
+    candidate.lastFailure = Failure(step: step, reason: reason)
+    let doubled = LinksLimits.firstRetry * (1 << min(candidate.failures - 1, 6))
+    let delay = min(doubled, LinksLimits.lastRetry)
+    let spread = Double(random >> 11) / Double(1 << 53) * 0.5 + 0.75
+    candidate.notBefore = now.advanced(by: delay * spread)
+    candidates[key] = candidate
+  }
+
+  /// A link goes there, whoever dialled.
+  package mutating func linked(_ key: Key, now: MonotonicTime) {
+    if candidates[key] == nil {
+      evictIfFull()
+      candidates[key] = Candidate(lastHeard: now, notBefore: now)
+    }
+    candidates[key]?.phase = .linked
+  }
+
+  /// The link there proved who the peer is.
+  package mutating func identified(_ key: Key, as peer: PeerID) {
+    candidates[key]?.peer = peer
+    candidates[key]?.failures = 0
+    candidates[key]?.lastFailure = nil
+  }
+
+  /// The link there has ended.
+  ///
+  /// - Parameter hasFailed: it ended before the peer was known, or the peer refused us: back off.
+  package mutating func unlinked(
+    _ key: Key, hasFailed: Bool, reason: String, now: MonotonicTime, random: UInt64
+  ) {
+    guard candidates[key] != nil else { return }
+    if hasFailed {
+      failed(key, step: .subscribe, reason: reason, now: now, random: random)
+      return
+    }
+    candidates[key]?.phase = .waiting
+    let spread = Double(random >> 11) / Double(1 << 53)
+    candidates[key]?.notBefore = now.advanced(by: LinksLimits.reconnectSpread * spread)
+  }
+
+  private mutating func evictIfFull() {
+    guard candidates.count >= LinksLimits.candidates else { return }
+    let idle = candidates.filter { $0.value.phase == .waiting }
+    if let oldest = idle.min(by: { $0.value.lastHeard < $1.value.lastHeard }) { candidates[oldest.key] = nil }
+  }
+
+  private static func isBefore(_ left: (key: Key, value: Candidate), _ right: (key: Key, value: Candidate)) -> Bool {
+    let (near, far) = (left.value.signalStrength ?? -100, right.value.signalStrength ?? -100)
+    return (left.value.failures, -Int(near), left.key.address.description)
+      < (right.value.failures, -Int(far), right.key.address.description)
+  }
+}
+
+extension DialPlan.Phase {
+  var isDialling: Bool { if case .dialling = self { true } else { false } }
+}

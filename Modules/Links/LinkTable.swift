@@ -1,0 +1,174 @@
+package import Identities
+package import Streams
+package import Transports
+
+/// Which links there are, whose they are, and which one of two to the same peer stays.
+///
+/// One *logical* link per peer: a peer has a slot, and a slot has one link that carries frames. Both sides dial, so two
+/// links to one peer are normal. The one whose central has the lower `PeerID` stays; both sides know that by
+/// themselves. Of two with the same central the newer stays, because the peer has restarted.
+///
+/// The change is safe: a side sends on the survivor only after the peer has sent there, which shows that it has it,
+/// and only then closes the other. A slot stays with its peer after the link is gone, until another peer needs it.
+///
+/// Pure: each input returns what is to be done.
+package struct LinkTable: Sendable {
+  package enum Action: Sendable, Equatable {
+    /// The peer has a link now and had none.
+    case up(slot: Int, peer: PeerID)
+    /// Frames to this peer go over another link from now on.
+    case moved(slot: Int, to: LinkID)
+    /// The peer has no link any more.
+    case down(slot: Int, peer: PeerID)
+    case close(LinkID, CloseReason)
+    /// The slot belonged to another peer before: what was kept for it is void.
+    case reassigned(slot: Int)
+  }
+
+  package enum CloseReason: String, Sendable, CaseIterable {
+    /// Another link to the same peer stays.
+    case duplicate
+    /// Too many links whose peer is not known yet.
+    case tooManyHalfOpen
+    /// Every slot has a link.
+    case noFreeSlot
+    /// The peer did not prove who it is in time.
+    case handshakeTimeout
+    case handshakeFailed
+    /// The frame that the transport offers is too small.
+    case frameTooSmall
+    /// Nothing was heard for too long.
+    case silent
+    case brokenFrames
+    case transportFailed
+    case stopping
+  }
+
+  package struct Entry: Sendable {
+    package var role: LinkRole
+    package var openedAt: MonotonicTime
+    package var slot: Int?
+    /// The peer has sent a frame here after the handshake, so both sides have the link.
+    package var isConfirmed = false
+    package var isClosing = false
+  }
+
+  package struct Slot: Sendable {
+    package var peer: PeerID
+    package var active: LinkID?
+    /// The link that will take over once the peer has shown that it has it.
+    package var successor: LinkID?
+    package var freedAt: MonotonicTime
+  }
+
+  private let ownID: PeerID
+  package private(set) var links: [LinkID: Entry] = [:]
+  package private(set) var slots: [Slot?] = Array(repeating: nil, count: LinksLimits.slots)
+
+  package init(ownID: PeerID) { self.ownID = ownID }
+
+  package var halfOpenCount: Int { links.values.count { $0.slot == nil && !$0.isClosing } }
+  package var linkedCount: Int { slots.count { $0?.active != nil } }
+
+  package func slot(of peer: PeerID) -> Int? { slots.firstIndex { $0?.peer == peer } }
+
+  /// A transport opened a link.
+  package mutating func opened(_ id: LinkID, role: LinkRole, now: MonotonicTime) -> [Action] {
+    let isTooMany = halfOpenCount >= LinksLimits.halfOpen
+    links[id] = Entry(role: role, openedAt: now, isClosing: isTooMany)
+    return isTooMany ? [.close(id, .tooManyHalfOpen)] : []
+  }
+
+  /// The handshake of a link is over on our side and names the peer.
+  package mutating func established(_ id: LinkID, peer: PeerID, now: MonotonicTime) -> [Action] {
+    guard var entry = links[id], entry.slot == nil, !entry.isClosing else { return [] }
+    var actions: [Action] = []
+    guard let slot = claim(for: peer, now: now, actions: &actions) else {
+      return actions + [close(id, .noFreeSlot)]
+    }
+    entry.slot = slot
+    links[id] = entry
+    guard let active = slots[slot]?.active else {
+      slots[slot]?.active = id
+      return actions + [.up(slot: slot, peer: peer)]
+    }
+    if survivor(active, id, peer: peer) == id {
+      if let waiting = slots[slot]?.successor { actions.append(close(waiting, .duplicate)) }
+      slots[slot]?.successor = id
+    } else if links[active]?.isConfirmed == true {
+      actions.append(close(id, .duplicate))
+    }
+    return actions
+  }
+
+  /// The peer sent its first frame over an established link.
+  package mutating func confirmed(_ id: LinkID) -> [Action] {
+    guard let entry = links[id], !entry.isConfirmed, let slot = entry.slot else { return [] }
+    links[id]?.isConfirmed = true
+    guard let active = slots[slot]?.active else { return [] }
+    if slots[slot]?.successor == id {
+      slots[slot]?.active = id
+      slots[slot]?.successor = nil
+      return [.moved(slot: slot, to: id), close(active, .duplicate)]
+    }
+    guard active == id else { return [] }
+    return links.filter { $0.value.slot == slot && $0.key != id && !$0.value.isClosing && slots[slot]?.successor != $0.key }
+      .keys.sorted().map { close($0, .duplicate) }
+  }
+
+  /// A link has ended, whoever ended it.
+  package mutating func ended(_ id: LinkID, now: MonotonicTime) -> [Action] {
+    guard let entry = links.removeValue(forKey: id), let slot = entry.slot else { return [] }
+    if slots[slot]?.successor == id { slots[slot]?.successor = nil }
+    guard slots[slot]?.active == id, let peer = slots[slot]?.peer else { return [] }
+    let heirs = links.filter { $0.value.slot == slot && !$0.value.isClosing }.keys.sorted()
+    if let heir = slots[slot]?.successor ?? heirs.last {
+      slots[slot]?.active = heir
+      slots[slot]?.successor = nil
+      return [.moved(slot: slot, to: heir)]
+    }
+    slots[slot]?.active = nil
+    slots[slot]?.freedAt = now
+    return [.down(slot: slot, peer: peer)]
+  }
+
+  /// Closes links that have not proved who is there in time.
+  package mutating func expire(now: MonotonicTime) -> [Action] {
+    links.filter { $0.value.slot == nil && !$0.value.isClosing && now >= Self.deadline($0.value) }
+      .keys.sorted().map { close($0, .handshakeTimeout) }
+  }
+
+  /// When `expire` has something to do.
+  package var deadline: MonotonicTime? {
+    links.values.lazy.filter { $0.slot == nil && !$0.isClosing }.map(Self.deadline).min()
+  }
+
+  /// We are closing this link for a reason of our own.
+  package mutating func close(_ id: LinkID, _ reason: CloseReason) -> Action {
+    links[id]?.isClosing = true
+    return .close(id, reason)
+  }
+
+  private static func deadline(_ entry: Entry) -> MonotonicTime {
+    entry.openedAt.advanced(by: LinksLimits.handshakeTimeout)
+  }
+
+  private func survivor(_ active: LinkID, _ new: LinkID, peer: PeerID) -> LinkID {
+    guard let activeRole = links[active]?.role, let newRole = links[new]?.role, activeRole != newRole else { return new }
+    let lowerIsCentral: LinkRole = ownID < peer ? .central : .peripheral
+    return newRole == lowerIsCentral ? new : active
+  }
+
+  private mutating func claim(for peer: PeerID, now: MonotonicTime, actions: inout [Action]) -> Int? {
+    if let slot = slot(of: peer) { return slot }
+    if let empty = slots.firstIndex(where: { $0 == nil }) {
+      slots[empty] = Slot(peer: peer, active: nil, successor: nil, freedAt: now)
+      return empty
+    }
+    let free = slots.indices.filter { slots[$0]?.active == nil }
+    guard let oldest = free.min(by: { slots[$0]!.freedAt < slots[$1]!.freedAt }) else { return nil }
+    slots[oldest] = Slot(peer: peer, active: nil, successor: nil, freedAt: now)
+    actions.append(.reassigned(slot: oldest))
+    return oldest
+  }
+}

@@ -1,0 +1,248 @@
+package import Streams
+package import WireFormat
+
+/// Carries packets to and from one neighbour so that each arrives once as long as the link is up: acknowledged by
+/// key, sent again when the answer is overdue, cut into fragments where a frame is too small.
+///
+/// It belongs to the neighbour and not to the radio link: when two links to one neighbour become one, nothing is lost
+/// and nothing comes twice. Pure: the `LinkManager` hands in frames and time and sends what `nextContent` gives.
+///
+/// Order is kept within a class as long as nothing is lost; a packet that is sent again may be overtaken.
+package struct LinkTransfer: Sendable {
+  private struct InFlight: Sendable {
+    var packet: OutgoingPacket
+    var sentAt: MonotonicTime
+    var deadline: MonotonicTime
+    var attempts: Int
+    /// Bytes of data per fragment; 0 for a packet that goes whole.
+    var chunk: Int
+    /// Fragments still to be sent, as ranges in order.
+    var pending: [Range<Int>]
+  }
+
+  private var queue = PacketQueue()
+  private var inFlight: [UInt64: InFlight] = [:]
+  private var inFlightBytes = 0
+  private var deadlines = DeadlineHeap()
+  /// Keys with something to send now: sent again, or fragments left.
+  private var resending: [UInt64] = []
+  private var contents: [[UInt8]] = []
+  private var acknowledgements: [UInt64] = []
+  private var acknowledgementDeadline: MonotonicTime?
+  private var recent = RecentKeys()
+  private var roundTrip = RoundTripEstimator()
+  private let windowBytes: Int
+
+  /// Packets handed over and acknowledged by the neighbour.
+  package private(set) var acknowledged: UInt64 = 0
+  package private(set) var retransmitted: UInt64 = 0
+  package private(set) var drops: [QueueDrop: UInt64] = [:]
+
+  /// - Parameter bytesPerSecond: the rate of the transport, for the bytes sent ahead of their acknowledgement.
+  package init(bytesPerSecond: Int) {
+    windowBytes = min(max(bytesPerSecond / 2, LinksLimits.windowBytes.lowerBound), LinksLimits.windowBytes.upperBound)
+  }
+
+  /// Packets that wait or are not acknowledged yet.
+  package var waiting: Int { queue.count + inFlight.count }
+  /// The smoothed time to an acknowledgement, if one was measured.
+  package var roundTripTime: Duration? { roundTrip.smoothed }
+
+  // MARK: Sending
+
+  /// Takes a packet to hand over. Doing it twice while the first is under way does nothing.
+  package mutating func enqueue(_ packet: OutgoingPacket) {
+    guard inFlight[packet.key] == nil else { return }
+    if queue.insert(packet) != nil { count(.queueFull) }
+  }
+
+  /// Puts a link frame of the link's own (a ping, a request) ahead of every packet. At most 64 wait; the oldest goes.
+  package mutating func enqueue(content: [UInt8]) {
+    if contents.count >= 64 { contents.removeFirst() }
+    contents.append(content)
+  }
+
+  /// The next link frame to seal and send, or nil when nothing may be sent now.
+  ///
+  /// - Parameter limit: bytes of content that fit a frame now.
+  package mutating func nextContent(limit: Int, now: MonotonicTime) -> [UInt8]? {
+    if !contents.isEmpty { return contents.removeFirst() }
+    if acknowledgements.count >= LinksLimits.acknowledgementBatch || acknowledgementDeadline.map({ $0 <= now }) == true
+    {
+      return takeAcknowledgements(limit: limit)
+    }
+    while let key = resending.first {
+      if let content = nextPiece(of: key, limit: limit, now: now) { return content }
+      resending.removeFirst()
+    }
+    while inFlight.count < LinksLimits.windowPackets, inFlightBytes < windowBytes, let packet = queue.popFirst() {
+      if let content = begin(packet, limit: limit, now: now) { return content }
+    }
+    return nil
+  }
+
+  private mutating func begin(_ packet: OutgoingPacket, limit: Int, now: MonotonicTime) -> [UInt8]? {
+    guard packet.expiry > now else {
+      count(.expired)
+      return nil
+    }
+    let isWhole = packet.bytes.count + LinkFrame.packetOverhead <= limit
+    let chunk = isWhole ? 0 : max(1, limit - LinkFrame.fragmentOverhead)
+    let pieces = isWhole ? 1 : (packet.bytes.count + chunk - 1) / chunk
+    guard pieces <= Int(UInt16.max) else {
+      count(.tooLong)
+      return nil
+    }
+    let deadline = now.advanced(by: roundTrip.timeout(attempt: 1))
+    inFlight[packet.key] = InFlight(
+      packet: packet, sentAt: now, deadline: deadline, attempts: 1, chunk: chunk, pending: isWhole ? [] : [1..<pieces])
+    inFlightBytes += packet.bytes.count
+    deadlines.insert(deadline, key: packet.key)
+    if isWhole { return LinkFrame.packetContent(aged(packet, now: now)) }
+    if pieces > 1 { resending.append(packet.key) }
+    return piece(0, of: packet, chunk: chunk, now: now)
+  }
+
+  /// The next fragment or the whole packet that is to be sent again.
+  private mutating func nextPiece(of key: UInt64, limit: Int, now: MonotonicTime) -> [UInt8]? {
+    guard var flight = inFlight[key], let range = flight.pending.first else { return nil }
+    guard flight.packet.expiry > now else {
+      remove(key)
+      count(.expired)
+      return nil
+    }
+    let needed = flight.chunk == 0 ? flight.packet.bytes.count + LinkFrame.packetOverhead : flight.chunk + LinkFrame.fragmentOverhead
+    if needed > limit {
+      remove(key)
+      return begin(flight.packet, limit: limit, now: now)
+    }
+    if range.count == 1 { flight.pending.removeFirst() } else { flight.pending[0] = range.lowerBound + 1..<range.upperBound }
+    if flight.pending.isEmpty {
+      flight.deadline = now.advanced(by: roundTrip.timeout(attempt: flight.attempts))
+      deadlines.insert(flight.deadline, key: key)
+    }
+    inFlight[key] = flight
+    if flight.chunk == 0 { return LinkFrame.packetContent(aged(flight.packet, now: now)) }
+    return piece(range.lowerBound, of: flight.packet, chunk: flight.chunk, now: now)
+  }
+
+  private func piece(_ index: Int, of packet: OutgoingPacket, chunk: Int, now: MonotonicTime) -> [UInt8] {
+    let bytes = packet.bytes
+    let pieces = (bytes.count + chunk - 1) / chunk
+    let data = bytes[index * chunk..<min(bytes.count, (index + 1) * chunk)]
+    return LinkFrame.fragmentContent(key: packet.key, index: UInt16(index), count: UInt16(pieces), data: data)
+  }
+
+  private func aged(_ packet: OutgoingPacket, now: MonotonicTime) -> [UInt8] {
+    Packet.aging(packet.bytes, by: UInt32(clamping: now.milliseconds(since: packet.since)))
+  }
+
+  private mutating func takeAcknowledgements(limit: Int) -> [UInt8]? {
+    let count = min(acknowledgements.count, max(1, (limit - 1) / 8))
+    let keys = acknowledgements.prefix(count)
+    acknowledgements.removeFirst(count)
+    if acknowledgements.isEmpty { acknowledgementDeadline = nil }
+    return keys.isEmpty ? nil : LinkFrame.acknowledgmentContent(keys)
+  }
+
+  // MARK: Receiving
+
+  /// Whether this packet was received from the neighbour already; it is then acknowledged once more.
+  package mutating func isRepetition(_ key: UInt64, now: MonotonicTime) -> Bool {
+    guard recent.contains(key) else { return false }
+    owe(key, now: now)
+    return true
+  }
+
+  /// The packet was taken over here: the neighbour need not send it again.
+  package mutating func accept(_ key: UInt64, now: MonotonicTime) {
+    recent.insert(key)
+    owe(key, now: now)
+  }
+
+  private mutating func owe(_ key: UInt64, now: MonotonicTime) {
+    acknowledgements.append(key)
+    if acknowledgementDeadline == nil {
+      acknowledgementDeadline = now.advanced(by: LinksLimits.acknowledgementDelay)
+    }
+  }
+
+  /// The neighbour has these packets.
+  ///
+  /// - Returns: those that were under way; what was never sent to it is no news.
+  package mutating func acknowledge(_ keys: [UInt64], now: MonotonicTime) -> [UInt64] {
+    keys.filter { key in
+      guard let flight = inFlight[key] else { return false }
+      if flight.attempts == 1 { roundTrip.measure(now.since(flight.sentAt)) }
+      remove(key)
+      acknowledged += 1
+      return true
+    }
+  }
+
+  /// The neighbour has the packet because it sent it to us itself.
+  package mutating func neighbourHas(_ key: UInt64) { remove(key) }
+
+  /// The neighbour misses these fragments of a packet.
+  package mutating func request(_ key: UInt64, ranges: [Range<Int>], now: MonotonicTime) {
+    guard var flight = inFlight[key], flight.chunk > 0 else { return }
+    let pieces = (flight.packet.bytes.count + flight.chunk - 1) / flight.chunk
+    let wanted = ranges.map { $0.clamped(to: 0..<pieces) }.filter { !$0.isEmpty }
+    guard flight.pending.isEmpty, !wanted.isEmpty else { return }
+    flight.pending = wanted
+    flight.attempts = max(flight.attempts, 2)
+    inFlight[key] = flight
+    retransmitted += 1
+    resending.append(key)
+  }
+
+  // MARK: Time
+
+  /// When `tick` or `nextContent` has something to do although nothing comes in.
+  package var deadline: MonotonicTime? {
+    switch (acknowledgementDeadline, deadlines.first?.deadline) {
+    case (let left?, let right?): min(left, right)
+    case (let left, let right): left ?? right
+    }
+  }
+
+  /// Looks at what is overdue.
+  package mutating func tick(now: MonotonicTime) {
+    while let entry = deadlines.first, entry.deadline <= now {
+      _ = deadlines.popFirst()
+      guard var flight = inFlight[entry.key], flight.deadline == entry.deadline, flight.pending.isEmpty else { continue }
+      guard flight.attempts < LinksLimits.attempts else {
+        remove(entry.key)
+        count(.unacknowledged)
+        continue
+      }
+      flight.attempts += 1
+      let pieces = flight.chunk == 0 ? 1 : (flight.packet.bytes.count + flight.chunk - 1) / flight.chunk
+      flight.pending = [0..<pieces]
+      inFlight[entry.key] = flight
+      retransmitted += 1
+      resending.append(entry.key)
+    }
+  }
+
+  /// The neighbour has no link any more: everything under way is let go, because what it has is learned anew when it
+  /// comes back.
+  package mutating func reset() {
+    let lost = UInt64(queue.count + inFlight.count)
+    if lost > 0 { drops[.linkDown, default: 0] += lost }
+    queue = PacketQueue()
+    inFlight.removeAll(keepingCapacity: false)
+    inFlightBytes = 0
+    deadlines.removeAll()
+    resending = []
+    contents = []
+    acknowledgements = []
+    acknowledgementDeadline = nil
+  }
+
+  private mutating func remove(_ key: UInt64) {
+    if let flight = inFlight.removeValue(forKey: key) { inFlightBytes -= flight.packet.bytes.count }
+  }
+
+  private mutating func count(_ drop: QueueDrop) { drops[drop, default: 0] += 1 }
+}

@@ -1,0 +1,39 @@
+package import Streams
+package import WireFormat
+
+/// A packet on its way to one neighbour.
+package struct OutgoingPacket: Sendable {
+  /// `PacketID.key`: names the packet on the link.
+  package var key: UInt64
+  /// The encoded packet; its age is the one it had at `since`.
+  package var bytes: [UInt8]
+  package var trafficClass: TrafficClass
+  /// Since when this node holds it, for the age that is written when it leaves.
+  package var since: MonotonicTime
+  /// When its lifetime ends; it is not sent any more then.
+  package var expiry: MonotonicTime
+
+  package init(
+    key: UInt64, bytes: [UInt8], trafficClass: TrafficClass, since: MonotonicTime, expiry: MonotonicTime
+  ) {
+    self.key = key
+    self.bytes = bytes
+    self.trafficClass = trafficClass
+    self.since = since
+    self.expiry = expiry
+  }
+}
+
+/// Why a packet was not, or not yet, handed to a neighbour.
+package enum QueueDrop: String, Sendable, CaseIterable {
+  /// The queue was full of packets at least as urgent.
+  case queueFull
+  /// Its lifetime ended while it waited.
+  case expired
+  /// The neighbour never acknowledged it although the link is up.
+  case unacknowledged
+  /// It is larger than a packet may be.
+  case tooLong
+  /// The link went down; the relay offers the packet again when it is back.
+  case linkDown
+}

@@ -1,0 +1,73 @@
+internal import Bytes
+internal import CCrypto
+
+/// SHA-256 with one context that is set back instead of made anew. One owner at a time.
+///
+/// `update` any number of times, then `finish`, and again. Allocates in `init` only.
+@safe
+package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
+  // Sendable is sound: the context has one owner, and `mutating` keeps its use exclusive.
+  private let context: OpaquePointer
+  private var isFinished = false
+
+  package init() throws(PrimitiveError) {
+    guard let context = unsafe EVP_MD_CTX_new() else { throw .taken(from: .digest) }
+    guard unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+      unsafe EVP_MD_CTX_free(context)
+      throw .taken(from: .digest)
+    }
+    unsafe self.context = context
+  }
+
+  deinit { unsafe EVP_MD_CTX_free(context) }
+
+  /// Hashes `bytes` behind what came before.
+  package mutating func update(_ bytes: RawSpan) throws(PrimitiveError) {
+    guard unsafe bytes.withUnsafeBytes({ unsafe add($0) }) else { throw .taken(from: .digest) }
+  }
+
+  package mutating func update(_ bytes: [UInt8]) throws(PrimitiveError) {
+    try update(bytes.rawSpan)
+  }
+
+  /// Hashes the UTF-8 bytes of a domain label.
+  package mutating func update(label: StaticString) throws(PrimitiveError) {
+    let bytes = unsafe UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount)
+    guard unsafe add(bytes) else { throw .taken(from: .digest) }
+  }
+
+  /// The digest of everything since the last `finish`; the hasher is empty afterwards.
+  package mutating func finish() throws(PrimitiveError) -> SHA256Digest {
+    guard resume() else { throw .taken(from: .digest) }
+    isFinished = true
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    let succeeded = unsafe withUnsafeMutableBytes(of: &words) {
+      unsafe EVP_DigestFinal_ex(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
+    }
+    guard succeeded else { throw .taken(from: .digest) }
+    return SHA256Digest(
+      first: UInt64(bigEndian: words.0), second: UInt64(bigEndian: words.1),
+      third: UInt64(bigEndian: words.2), fourth: UInt64(bigEndian: words.3))
+  }
+
+  /// The digest of `label` followed by `bytes`; anything unfinished before is discarded.
+  package mutating func digest(label: StaticString, _ bytes: RawSpan) throws(PrimitiveError) -> SHA256Digest {
+    isFinished = true
+    try update(label: label)
+    try update(bytes)
+    return try finish()
+  }
+
+  private mutating func add(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard resume() else { return false }
+    return unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+  }
+
+  /// Sets a finished context back. No type is named: the context keeps SHA-256 and its memory.
+  private mutating func resume() -> Bool {
+    guard isFinished else { return true }
+    guard unsafe EVP_DigestInit_ex(context, nil, nil) == 1 else { return false }
+    isFinished = false
+    return true
+  }
+}
