@@ -1,0 +1,64 @@
+/// What a client asks of the node: every method of the protocol with its parameters.
+public enum ControlCall: Sendable, Equatable {
+  /// `node.hello`: the first call on every connection.
+  case hello(HelloParameters)
+  /// `node.status`
+  case status
+  /// `node.stop`: the node ends after the answer.
+  case stop
+  /// `peers.list`
+  case listPeers
+  /// `links.list`
+  case listLinks
+  /// `message.send`
+  case sendMessage(SendParameters)
+  /// `message.status`
+  case messageStatus(MessageStatusParameters)
+  /// `messages.list`: the newest, oldest of them first.
+  case listMessages(ListMessagesParameters)
+  /// `node.ping`
+  case ping(PingParameters)
+  /// `events.subscribe`: the answer is a snapshot, then `event` notifications follow.
+  case subscribe(SubscribeParameters)
+  /// `events.acknowledge`: messages up to the cursor need not be shown again.
+  case acknowledge(AcknowledgeParameters)
+
+  public var method: ControlMethod {
+    switch self {
+    case .hello: .hello
+    case .status: .status
+    case .stop: .stop
+    case .listPeers: .listPeers
+    case .listLinks: .listLinks
+    case .sendMessage: .sendMessage
+    case .messageStatus: .messageStatus
+    case .listMessages: .listMessages
+    case .ping: .ping
+    case .subscribe: .subscribe
+    case .acknowledge: .acknowledge
+    }
+  }
+}
+
+/// The names of the methods, and what each needs.
+public enum ControlMethod: String, Sendable, CaseIterable {
+  case hello = "node.hello"
+  case status = "node.status"
+  case stop = "node.stop"
+  case listPeers = "peers.list"
+  case listLinks = "links.list"
+  case sendMessage = "message.send"
+  case messageStatus = "message.status"
+  case listMessages = "messages.list"
+  case ping = "node.ping"
+  case subscribe = "events.subscribe"
+  case acknowledge = "events.acknowledge"
+
+  public var permission: ControlPermission {
+    switch self {
+    case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe: .read
+    case .sendMessage, .ping, .acknowledge: .send
+    case .stop: .admin
+    }
+  }
+}
