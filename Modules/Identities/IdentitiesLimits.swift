@@ -1,0 +1,24 @@
+/// Limits of this module, each with its reason.
+package enum IdentitiesLimits {
+  /// Bytes of UTF-8 in a name: fits a scan response and a terminal column, and eight letters of any script.
+  package static let nameByteCount = 32
+
+  /// Bytes of UTF-8 in an icon: the longest family or flag sequence in use takes 28.
+  package static let iconByteCount = 32
+
+  /// Cards that are remembered: a crowded hall, at about 250 bytes each.
+  package static let cardCount = 1_024
+
+  /// Milliseconds after which a new prekey is made: a day, so that a stolen one opens little.
+  package static let prekeyInterval: UInt64 = 24 * 3_600_000
+
+  /// Milliseconds after its creation that others may seal to a prekey: twice the interval, because a card takes its
+  /// time through the mesh.
+  package static let prekeySealing: UInt64 = 48 * 3_600_000
+
+  /// Milliseconds after its creation that the private half of a prekey is erased: sealing, and a day on the way.
+  package static let prekeyRetention: UInt64 = 72 * 3_600_000
+
+  /// Private prekeys kept. Three are alive on a steady clock; the rest is for clocks that jump, and the oldest goes.
+  package static let prekeyCount = 8
+}

@@ -15,4 +15,10 @@ package enum SHA256 {
   package static func digest(_ bytes: [UInt8]) throws(PrimitiveError) -> SHA256Digest {
     try digest(bytes.rawSpan)
   }
+
+  /// The digest of `label` followed by `bytes`.
+  package static func digest(label: DomainLabel, _ bytes: RawSpan) throws(PrimitiveError) -> SHA256Digest {
+    var hasher = try SHA256Hasher()
+    return try hasher.digest(label: label, bytes)
+  }
 }

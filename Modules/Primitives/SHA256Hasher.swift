@@ -31,8 +31,9 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
   }
 
   /// Hashes the UTF-8 bytes of a domain label.
-  package mutating func update(label: StaticString) throws(PrimitiveError) {
-    let bytes = unsafe UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount)
+  package mutating func update(label: DomainLabel) throws(PrimitiveError) {
+    let text = label.text
+    let bytes = unsafe UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     guard unsafe add(bytes) else { throw .taken(from: .digest) }
   }
 
@@ -51,7 +52,7 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
   }
 
   /// The digest of `label` followed by `bytes`; anything unfinished before is discarded.
-  package mutating func digest(label: StaticString, _ bytes: RawSpan) throws(PrimitiveError) -> SHA256Digest {
+  package mutating func digest(label: DomainLabel, _ bytes: RawSpan) throws(PrimitiveError) -> SHA256Digest {
     isFinished = true
     try update(label: label)
     try update(bytes)

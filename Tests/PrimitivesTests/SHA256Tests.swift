@@ -36,9 +36,19 @@ struct SHA256Tests {
   @Test func aLabelComesFirstAndDropsWhatWasUnfinished() throws {
     var hasher = try SHA256Hasher()
     try hasher.update([1, 2, 3])
-    let digest = try hasher.digest(label: "relaychat/test/1", [9].rawSpan)
-    #expect(digest == (try SHA256.digest(Array("relaychat/test/1".utf8) + [9])))
+    let digest = try hasher.digest(label: .card, [9].rawSpan)
+    #expect(digest == (try SHA256.digest(Array("relaychat/card/1".utf8) + [9])))
     let empty = try hasher.finish()
     #expect(empty == (try SHA256.digest([UInt8]())))
+  }
+
+  @Test func noLabelBeginsAnother() {
+    let texts = DomainLabel.all.map { "\($0.text)" }
+    for (index, text) in texts.enumerated() {
+      #expect(text.hasPrefix("relaychat/") && text.allSatisfy(\.isASCII))
+      for (other, longer) in texts.enumerated() where other != index {
+        #expect(!longer.hasPrefix(text))
+      }
+    }
   }
 }

@@ -1,0 +1,24 @@
+/// What a hash or a signature is for. Its text is hashed first, so that bytes made for one use mean nothing in another.
+///
+/// Every label of the protocol stands here. None is the beginning of another, and a change of meaning takes a new
+/// number at its end.
+package struct DomainLabel: Sendable {
+  /// `relaychat/<use>/<version>`, ASCII.
+  package let text: StaticString
+
+  private init(_ text: StaticString) {
+    self.text = text
+  }
+
+  /// Signing key to peer ID.
+  package static let peerID = DomainLabel("relaychat/id/1")
+  /// Signature of a card.
+  package static let card = DomainLabel("relaychat/card/1")
+  /// Identified region of a packet to its ID.
+  package static let packet = DomainLabel("relaychat/packet/1")
+  /// Signature of a packet by its origin.
+  package static let packetSignature = DomainLabel("relaychat/packet-signature/1")
+
+  /// All of them, for the test that holds the rule above.
+  package static let all: [DomainLabel] = [.peerID, .card, .packet, .packetSignature]
+}
