@@ -68,16 +68,18 @@ let modules: [Target] = [
   module("WireFormat", ["Bytes", "Primitives", "Compression"]),
   module("Identities", ["Bytes", "Primitives"]),
 
-  module("Routing", ["Bytes", "WireFormat", "Identities"]),
+  module("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
 
   module("Transports", ["Bytes", "Streams"]),
 
   module("Advertising", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module("Scanning", ["Bytes", "Streams", "Telemetry", "Transports"]),
-  module("Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives"]),
+  module(
+    "Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives", "Routing"]),
   module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
   module(
-    "Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression"]),
+    "Sessions",
+    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression", "Routing"]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Streams", "Telemetry", "Arguments", "Transports", "CLinux"]),

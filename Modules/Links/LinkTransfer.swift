@@ -36,7 +36,7 @@ package struct LinkTransfer: Sendable {
   /// Packets handed over and acknowledged by the neighbour.
   package private(set) var acknowledged: UInt64 = 0
   package private(set) var retransmitted: UInt64 = 0
-  package private(set) var drops: [QueueDrop: UInt64] = [:]
+  private var drops: [QueueDrop: UInt64] = [:]
 
   /// - Parameter bytesPerSecond: the rate of the transport, for the bytes sent ahead of their acknowledgement.
   package init(bytesPerSecond: Int) {
@@ -47,6 +47,12 @@ package struct LinkTransfer: Sendable {
   package var waiting: Int { queue.count + inFlight.count }
   /// The smoothed time to an acknowledgement, if one was measured.
   package var roundTripTime: Duration? { roundTrip.smoothed }
+
+  /// What was dropped since this was asked last, by reason.
+  package mutating func takeDrops() -> [QueueDrop: UInt64] {
+    defer { if !drops.isEmpty { drops = [:] } }
+    return drops
+  }
 
   // MARK: Sending
 
@@ -179,9 +185,6 @@ package struct LinkTransfer: Sendable {
       return true
     }
   }
-
-  /// The neighbour has the packet because it sent it to us itself.
-  package mutating func neighbourHas(_ key: UInt64) { remove(key) }
 
   /// The neighbour misses these fragments of a packet.
   package mutating func request(_ key: UInt64, ranges: [Range<Int>], now: MonotonicTime) {
