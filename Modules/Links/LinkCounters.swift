@@ -1,4 +1,4 @@
-package import Telemetry
+internal import Telemetry
 
 /// What the links count, by reason.
 package enum LinkCount: String, CounterReason {

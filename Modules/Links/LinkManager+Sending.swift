@@ -1,3 +1,5 @@
+internal import Bytes
+internal import Telemetry
 internal import Routing
 internal import Streams
 internal import Transports
@@ -75,21 +77,23 @@ extension LinkManager {
   }
 
   func receiveFragment(
-    _ content: [UInt8], _ frame: LinkFrame, slot: Int, on physical: PhysicalLink, now: MonotonicTime
+    _ head: FragmentHead, _ content: [UInt8], slot: Int, on physical: PhysicalLink, now: MonotonicTime
   ) async {
-    guard case .fragment(let head) = frame else { return }
     if transfers[slot]?.isRepetition(head.key, now: now) == true {
       counters.count(.packetsRepeated)
       flush(slot: slot)
       return
     }
-    let outcome = reassembly.receive(
-      head, data: content[LinkFrame.dataOffset...], link: UInt64(slot), now: now.nanoseconds / 1_000_000)
-    switch outcome {
-    case .complete(let bytes): await receivePacket(bytes, slot: slot, on: physical, now: now)
-    case .waiting: alarm.set(now.advanced(by: .milliseconds(Int64(WireLimits.fragmentRequestQuiet))))
+    let result = reassembly.receive(
+      head, data: content.rawSpan.extracting(LinkFrame.dataOffset..<content.count), link: UInt64(slot),
+      now: now.nanoseconds / 1_000_000, identifier: &identifier)
+    counters.count(.reassembliesDropped, by: UInt64(result.dropped.count))
+    switch result.outcome {
+    case .completed(let packet, let id): await receive(packet, id: id, slot: slot, on: physical, now: now)
     case .refused: counters.count(.fragmentsRefused)
+    case .kept, .duplicate, .late, .dropped: break
     }
+    alarm.set(reassembly.nextDeadline.map { MonotonicTime(nanoseconds: $0 * 1_000_000) })
   }
 
   func tick() async {
@@ -127,9 +131,9 @@ extension LinkManager {
     counters.count(.reassembliesDropped, by: UInt64(reassembly.expire(now: milliseconds).count))
     for request in reassembly.missing(now: milliseconds) {
       let slot = Int(request.link)
-      transfers[slot]?.enqueue(content: LinkFrame.fragmentRequest(key: request.key, ranges: request.ranges).encoded)
+      transfers[slot]?.enqueue(content: request.frame.encoded)
       flush(slot: slot)
     }
-    alarm.set(reassembly.deadline.map { MonotonicTime(nanoseconds: $0 * 1_000_000) })
+    alarm.set(reassembly.nextDeadline.map { MonotonicTime(nanoseconds: $0 * 1_000_000) })
   }
 }

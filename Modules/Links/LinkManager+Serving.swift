@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Telemetry
 internal import Identities
 internal import Routing
 internal import Streams
@@ -120,14 +121,13 @@ extension LinkManager {
     switch frame {
     case .packet:
       await receivePacket(Array(content[LinkFrame.packetOffset...]), slot: slot, on: physical, now: now)
-    case .fragment:
-      await receiveFragment(content, frame, slot: slot, on: physical, now: now)
+    case .fragment(let head): await receiveFragment(head, content, slot: slot, on: physical, now: now)
     case .acknowledgment(let keys):
       let news = transfers[slot]?.acknowledge(keys, now: now) ?? []
       if !news.isEmpty { _ = await events.send(.acknowledged(slot: slot, keys: news)) }
       flush(slot: slot)
     case .fragmentRequest(let key, let ranges):
-      transfers[slot]?.request(key, ranges: ranges.map(\.indices), now: now)
+      transfers[slot]?.request(key, ranges: ranges.map { $0.first..<$0.end }, now: now)
       flush(slot: slot)
     case .ping(let token): send(LinkFrame.pong(token: token).encoded, on: physical)
     case .pong: break
@@ -147,6 +147,10 @@ extension LinkManager {
       return
     }
     guard let id = try? identifier.id(of: packet) else { return }
+    await receive(packet, id: id, slot: slot, on: physical, now: now)
+  }
+
+  func receive(_ packet: Packet, id: PacketID, slot: Int, on physical: PhysicalLink, now: MonotonicTime) async {
     if transfers[slot]?.isRepetition(id.key, now: now) == true {
       counters.count(.packetsRepeated)
       flush(slot: slot)
@@ -224,7 +228,7 @@ extension LinkManager {
         flush(slot: slot)
       case .down(let slot, let peer):
         settleDrops(slot) { $0.reset() }
-        _ = reassembly.drop(link: UInt64(slot))
+        reassembly.drop(link: UInt64(slot))
         notices.send(.down(peer: peer, reason: reason))
         configuration.log.info("neighbour down", ["peer": .text(peer.shortHex), "reason": .text(reason)])
         _ = await events.send(.down(slot: slot, peer: peer))
@@ -243,7 +247,7 @@ extension GoodbyeReason {
   /// What the peer is told; nil where it would learn something it need not know.
   init?(_ reason: LinkTable.CloseReason) {
     switch reason {
-    case .duplicate: self = .duplicate
+    case .duplicate: self = .duplicateLink
     case .noFreeSlot: self = .noRoom
     case .stopping: self = .stopping
     default: return nil

@@ -3,7 +3,7 @@ package import Routing
 package import Streams
 package import Telemetry
 package import Transports
-package import WireFormat
+internal import WireFormat
 
 /// Holds the links: dials whom the scanner heard, takes whom the transports bring, secures each link, keeps one logical
 /// link per peer, and carries packets over it in frames.
@@ -51,7 +51,7 @@ package actor LinkManager {
 
   let configuration: Configuration
   let jobs = Channel<Job>(capacity: LinksLimits.candidates)
-  let dialSteps = Protected<[DialPlan.Key: DialStep]>([:])
+  let dialSteps = DialSteps()
   var table: LinkTable
   var plan: DialPlan
   var links: [LinkID: PhysicalLink] = [:]
@@ -138,18 +138,18 @@ package actor LinkManager {
   private func dial(_ key: DialPlan.Key) async {
     let transport = configuration.transports[key.transport]
     let name = transport.properties.name
-    dialSteps.withLock { $0[key] = .scan }
-    defer { dialSteps.withLock { $0[key] = nil } }
+    dialSteps.reached(.scan, by: key)
+    defer { dialSteps.reached(nil, by: key) }
     do {
       let link = try await transport.connect(to: key.address) { [dialSteps, notices] step in
-        dialSteps.withLock { $0[key] = step }
+        dialSteps.reached(step, by: key)
         if notices.hasSubscribers {
           notices.send(.dialReached(transport: name, address: key.address.description, step))
         }
       }
       adopt(link, transport: key.transport)
     } catch {
-      let (step, reason) = Self.failure(error, reached: dialSteps.withLock { $0[key] } ?? .scan)
+      let (step, reason) = Self.failure(error, reached: dialSteps[key] ?? .scan)
       counters.count(.dialsFailed)
       configuration.log.debug(
         "dial failed", ["address": .text(key.address.description), "step": .description(step), "reason": .text(reason)])
@@ -208,14 +208,13 @@ package actor LinkManager {
         ageSeconds: Double(now.milliseconds(since: physical.openedAt)) / 1_000,
         lastFailure: plan.candidates[physical.key]?.lastFailure)
     }
-    let steps = dialSteps.withLock { $0 }
     let dialled = plan.candidates.filter { $0.value.phase != .linked }
       .sorted { $0.key.address.description < $1.key.address.description }
       .map { key, candidate -> LinkRecord in
         LinkRecord(
           link: nil, transport: configuration.transports[key.transport].properties.name,
           address: key.address.description, role: .central,
-          step: candidate.phase.isDialling ? .dial(steps[key] ?? .scan) : .waiting, peer: candidate.peer,
+          step: candidate.phase.isDialling ? .dial(dialSteps[key] ?? .scan) : .waiting, peer: candidate.peer,
           isActive: false, frameSize: 0, signalStrength: candidate.signalStrength, queued: 0, framesSent: 0,
           framesReceived: 0, retransmitted: 0, ageSeconds: 0, lastFailure: candidate.lastFailure)
       }

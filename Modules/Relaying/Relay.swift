@@ -118,7 +118,7 @@ package actor Relay {
   }
 
   private func forward(_ received: ReceivedPacket, to links: LinkSet) {
-    guard received.packet.header.hopsLeft > 0 else { return }
+    guard received.packet.header.forwardsLeft > 0 else { return }
     let isNamed = configuration.isNamedInRoutes && received.packet.header.kind.carriesRoute
     let bytes = received.packet.relayed(
       addingAge: 0, appending: isNamed ? configuration.ownID.routeEntry : nil)
@@ -147,7 +147,7 @@ package actor Relay {
   }
 
   private func expiry(_ packet: Packet, at time: MonotonicTime) -> MonotonicTime {
-    let left = packet.header.kind.lifetimeMilliseconds.subtractingReportingOverflow(UInt64(packet.header.age))
+    let left = packet.header.kind.lifetime.subtractingReportingOverflow(UInt64(packet.header.age))
     return left.overflow ? time : time.advanced(by: .milliseconds(Int64(clamping: left.partialValue)))
   }
 

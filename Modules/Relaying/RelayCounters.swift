@@ -1,4 +1,4 @@
-package import Telemetry
+internal import Telemetry
 
 /// What the relay counts, by reason.
 package enum RelayCount: String, CounterReason {

@@ -74,7 +74,7 @@ package struct RelayState: Sendable {
     _ packet: borrowing Packet, id: PacketID, from slot: Int, now: MonotonicTime, wallMilliseconds: UInt64?
   ) -> Decision {
     let header = packet.header
-    let lifetime = header.kind.lifetimeMilliseconds
+    let lifetime = header.kind.lifetime
     if UInt64(header.age) >= lifetime { return Decision(verdict: .expired, forward: .none) }
     if let wall = wallMilliseconds, isOutside(header.time, lifetime: lifetime, wall: wall) {
       return Decision(verdict: .wrongTime, forward: .none)
@@ -84,7 +84,7 @@ package struct RelayState: Sendable {
     if isMadeBefore(seen.watermark(forLink: origin), age: header.age, second: second) {
       return Decision(verdict: .tooOld, forward: .none)
     }
-    let hopsLeft = header.hopsLeft
+    let hopsLeft = header.forwardsLeft
     switch seen.insert(hash(id), hopsLeft: hopsLeft, from: origin, second: second) {
     case .new: return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
     case .upgrade: return forwarding(packet, verdict: .upgraded, hopsLeft: hopsLeft, from: slot)

@@ -1,4 +1,4 @@
-package import Bytes
+internal import Bytes
 
 /// Why the content of a message was refused.
 package enum MessageContentError: Error, Sendable, Equatable {
@@ -67,7 +67,7 @@ package struct MessageContent: Sendable, Equatable {
 
   package init(decoding bytes: [UInt8]) throws(MessageContentError) {
     do {
-      var reader = ByteReader(bytes.span.bytes)
+      var reader = ByteReader(bytes.rawSpan)
       id = MessageID(high: try reader.u64(), low: try reader.u64())
       let type = try reader.u8()
       flags = Flags(rawValue: try reader.u8())
@@ -88,7 +88,7 @@ package struct MessageContent: Sendable, Equatable {
     } catch let error as MessageContentError {
       throw error
     } catch let error as ByteError {
-      throw error.isTrailing ? .trailingBytes : .truncated
+      throw error.needed < error.available ? .trailingBytes : .truncated
     } catch {
       throw .truncated
     }

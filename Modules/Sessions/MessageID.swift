@@ -1,4 +1,4 @@
-package import Bytes
+internal import Bytes
 
 /// Names a message for people: 16 random bytes that its author drew. Shown once is told by author and this.
 package struct MessageID: Hashable, Sendable, CustomStringConvertible {

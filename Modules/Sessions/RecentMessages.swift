@@ -1,4 +1,4 @@
-package import Identities
+internal import Identities
 
 /// Messages handled lately, by author and ID, so that most repetitions never reach the store. A ring beside a set.
 struct RecentMessages: Sendable {

@@ -1,5 +1,5 @@
 package import Identities
-package import Streams
+internal import Streams
 
 /// A peer as it is listed.
 package struct ListedPeer: Sendable {

@@ -1,4 +1,6 @@
 internal import Identities
+internal import Bytes
+internal import Telemetry
 internal import Primitives
 internal import Routing
 internal import Streams

@@ -1,7 +1,8 @@
 package import Identities
+internal import Telemetry
 internal import Primitives
 internal import Routing
-package import Streams
+internal import Streams
 internal import WireFormat
 
 /// Why something was not sent.

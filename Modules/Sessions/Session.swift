@@ -149,12 +149,18 @@ package actor Session {
     let wall = ports.time.wallMilliseconds()
     let age = wall - min(wall, message.storedMilliseconds)
     guard age < packet.header.kind.lifetime,
-      let aged = try? Packet(decoding: Packet.aging(bytes, by: UInt32(clamping: age))),
+      let aged = Self.aged(bytes, by: age),
       let id = try? identifier.id(of: aged)
     else { return }
     track(id.key, message.id)
     _ = recent.insert(message.id, of: ownID)
     _ = await ports.originate(aged, id)
+  }
+
+  private static func aged(_ bytes: [UInt8], by milliseconds: UInt64) -> Packet? {
+    var bytes = bytes
+    Packet.age(&bytes, at: 0, by: UInt32(clamping: milliseconds))
+    return try? Packet(decoding: bytes)
   }
 
   /// Floods the card, so that peers out of our reach have it too.
@@ -207,7 +213,7 @@ package actor Session {
 
   func tell(_ changes: [PeerChange]) {
     for change in changes {
-      ports.log.info("peer \(change.kind.rawValue)", ["peer": .text(change.peer.shortHex)])
+      ports.log.info("peer", ["change": .text(change.kind.rawValue), "peer": .text(change.peer.shortHex)])
       events.send(.peer(change))
     }
   }

@@ -1,4 +1,4 @@
-package import Telemetry
+internal import Telemetry
 
 /// What the session counts, by reason.
 package enum SessionCount: String, CounterReason {
