@@ -23,15 +23,16 @@ package struct Packet: Hashable, Sendable {
   package var signature: ArraySlice<UInt8>? { header.signatureRange.map { encoded[$0] } }
 
   /// The relays that wrote themselves in, the first at the origin's side.
-  package var route: [UInt32] { (0..<header.routeCount).map(routeEntry) }
+  package var route: [UInt32] { (0..<header.routeCount).map { routeEntry(at: $0) } }
 
   /// Whether a relay that calls itself so is in the route. It may lie; it only saves a send.
   package func routeContains(_ entry: UInt32) -> Bool {
-    for index in 0..<header.routeCount where routeEntry(index) == entry { return true }
+    for index in 0..<header.routeCount where routeEntry(at: index) == entry { return true }
     return false
   }
 
-  private func routeEntry(_ index: Int) -> UInt32 {
+  /// The relay at `index` of the route, which is below `header.routeCount`.
+  package func routeEntry(at index: Int) -> UInt32 {
     let start = PacketHeader.routeOffset + 4 * index
     return UInt32(encoded[start]) << 24 | UInt32(encoded[start + 1]) << 16 | UInt32(encoded[start + 2]) << 8
       | UInt32(encoded[start + 3])
