@@ -135,7 +135,12 @@ let suites: [Target] = [
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
-  tests("NodeRuntime", ["Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying"]),
+  tests(
+    "NodeRuntime",
+    [
+      "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities", "Primitives",
+      "Telemetry", "Bytes",
+    ]),
 ]
 
 let package = Package(
