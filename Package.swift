@@ -85,7 +85,7 @@ let modules: [Target] = [
   module("LocalTransport", ["Bytes", "Streams", "Telemetry", "Arguments", "Transports", "CLinux"]),
   module("Database", ["Bytes", "CSQLite"]),
 
-  module("Archive", ["Bytes", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
+  module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
   module("ControlServer", ["Bytes", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
