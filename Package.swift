@@ -68,22 +68,24 @@ let modules: [Target] = [
   module("WireFormat", ["Bytes", "Primitives", "Compression"]),
   module("Identities", ["Bytes", "Primitives"]),
 
-  module("Routing", ["Bytes", "WireFormat", "Identities"]),
+  module("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
 
   module("Transports", ["Bytes", "Streams"]),
 
   module("Advertising", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module("Scanning", ["Bytes", "Streams", "Telemetry", "Transports"]),
-  module("Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives"]),
+  module(
+    "Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives", "Routing"]),
   module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
   module(
-    "Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression"]),
+    "Sessions",
+    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression", "Routing"]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Streams", "Telemetry", "Arguments", "Transports", "CLinux"]),
   module("Database", ["Bytes", "CSQLite"]),
 
-  module("Archive", ["Bytes", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
+  module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
   module("ControlServer", ["Bytes", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
@@ -133,7 +135,12 @@ let suites: [Target] = [
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
-  tests("NodeRuntime", ["Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying"]),
+  tests(
+    "NodeRuntime",
+    [
+      "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities", "Primitives",
+      "Telemetry", "Bytes",
+    ]),
 ]
 
 let package = Package(

@@ -11,16 +11,7 @@ package import Transports
 ///
 /// Pure; randomness comes in with each call that needs it.
 package struct DialPlan: Sendable {
-  package struct Key: Sendable, Hashable {
-    /// Index of the transport in the node.
-    package var transport: Int
-    package var address: TransportAddress
-
-    package init(transport: Int, address: TransportAddress) {
-      self.transport = transport
-      self.address = address
-    }
-  }
+  package typealias Key = Candidate.Key
 
   package enum Phase: Sendable, Equatable {
     case waiting
@@ -34,7 +25,7 @@ package struct DialPlan: Sendable {
     package var reason: String
   }
 
-  package struct Candidate: Sendable {
+  package struct Entry: Sendable {
     package var phase = Phase.waiting
     package var lastHeard: MonotonicTime
     package var signalStrength: Int8?
@@ -50,7 +41,7 @@ package struct DialPlan: Sendable {
     var linkLimit: Int
   }
 
-  package private(set) var candidates: [Key: Candidate] = [:]
+  package private(set) var candidates: [Key: Entry] = [:]
   private var power: [Power]
 
   /// - Parameter linkLimits: how many links each transport holds at most, in their order.
@@ -62,7 +53,7 @@ package struct DialPlan: Sendable {
   package mutating func heard(_ key: Key, signalStrength: Int8?, hint: UInt32?, now: MonotonicTime) {
     guard var candidate = candidates[key] else {
       evictIfFull()
-      candidates[key] = Candidate(
+      candidates[key] = Entry(
         lastHeard: now, signalStrength: signalStrength, hint: hint, notBefore: now)
       return
     }
@@ -131,7 +122,7 @@ package struct DialPlan: Sendable {
   package mutating func linked(_ key: Key, now: MonotonicTime) {
     if candidates[key] == nil {
       evictIfFull()
-      candidates[key] = Candidate(lastHeard: now, notBefore: now)
+      candidates[key] = Entry(lastHeard: now, notBefore: now)
     }
     candidates[key]?.phase = .linked
   }
@@ -165,7 +156,7 @@ package struct DialPlan: Sendable {
     if let oldest = idle.min(by: { $0.value.lastHeard < $1.value.lastHeard }) { candidates[oldest.key] = nil }
   }
 
-  private static func isBefore(_ left: (key: Key, value: Candidate), _ right: (key: Key, value: Candidate)) -> Bool {
+  private static func isBefore(_ left: (key: Key, value: Entry), _ right: (key: Key, value: Entry)) -> Bool {
     let (near, far) = (left.value.signalStrength ?? -100, right.value.signalStrength ?? -100)
     return (left.value.failures, -Int(near), left.key.address.description)
       < (right.value.failures, -Int(far), right.key.address.description)

@@ -1,4 +1,4 @@
-internal import Streams
+package import Streams
 
 /// Why bytes on a link are not a handshake.
 package enum HandshakeTransferError: Error, Sendable, Equatable {

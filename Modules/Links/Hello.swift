@@ -20,10 +20,10 @@ package struct Hello: Sendable, Equatable {
 
   package var bytes: [UInt8] {
     var writer = ByteWriter()
-    writer.write(Self.version)
-    writer.write(UInt8(0))
-    writer.write(frameSize)
-    writer.write(token)
+    writer.u8(Self.version)
+    writer.u8(0)
+    writer.u16(frameSize)
+    writer.u64(token)
     return writer.bytes
   }
 

@@ -1,5 +1,6 @@
+internal import Bytes
 package import Streams
-package import WireFormat
+internal import WireFormat
 
 /// Carries packets to and from one neighbour so that each arrives once as long as the link is up: acknowledged by
 /// key, sent again when the answer is overdue, cut into fragments where a frame is too small.
@@ -14,8 +15,10 @@ package struct LinkTransfer: Sendable {
     var sentAt: MonotonicTime
     var deadline: MonotonicTime
     var attempts: Int
-    /// Bytes of data per fragment; 0 for a packet that goes whole.
-    var chunk: Int
+    /// Nil for a packet that goes whole. All fragments carry the age that the packet had when the first one left.
+    var fragmenter: Fragmenter?
+    /// The content limit of the frames it was cut for.
+    var limit: Int
     /// Fragments still to be sent, as ranges in order.
     var pending: [Range<Int>]
   }
@@ -36,7 +39,7 @@ package struct LinkTransfer: Sendable {
   /// Packets handed over and acknowledged by the neighbour.
   package private(set) var acknowledged: UInt64 = 0
   package private(set) var retransmitted: UInt64 = 0
-  package private(set) var drops: [QueueDrop: UInt64] = [:]
+  private var drops: [QueueDrop: UInt64] = [:]
 
   /// - Parameter bytesPerSecond: the rate of the transport, for the bytes sent ahead of their acknowledgement.
   package init(bytesPerSecond: Int) {
@@ -47,6 +50,12 @@ package struct LinkTransfer: Sendable {
   package var waiting: Int { queue.count + inFlight.count }
   /// The smoothed time to an acknowledgement, if one was measured.
   package var roundTripTime: Duration? { roundTrip.smoothed }
+
+  /// What was dropped since this was asked last, by reason.
+  package mutating func takeDrops() -> [QueueDrop: UInt64] {
+    defer { if !drops.isEmpty { drops = [:] } }
+    return drops
+  }
 
   // MARK: Sending
 
@@ -86,21 +95,25 @@ package struct LinkTransfer: Sendable {
       count(.expired)
       return nil
     }
-    let isWhole = packet.bytes.count + LinkFrame.packetOverhead <= limit
-    let chunk = isWhole ? 0 : max(1, limit - LinkFrame.fragmentOverhead)
-    let pieces = isWhole ? 1 : (packet.bytes.count + chunk - 1) / chunk
-    guard pieces <= Int(UInt16.max) else {
-      count(.tooLong)
-      return nil
+    var fragmenter: Fragmenter?
+    if packet.bytes.count + LinkFrame.packetOffset > limit {
+      var aged = packet.bytes
+      Packet.age(&aged, at: 0, by: held(packet, now: now))
+      fragmenter = try? Fragmenter(packet: aged, key: packet.key, payloadByteCount: limit)
+      guard fragmenter != nil else {
+        count(.tooLong)
+        return nil
+      }
     }
     let deadline = now.advanced(by: roundTrip.timeout(attempt: 1))
+    let pieces = fragmenter?.frameCount ?? 1
     inFlight[packet.key] = InFlight(
-      packet: packet, sentAt: now, deadline: deadline, attempts: 1, chunk: chunk, pending: isWhole ? [] : [1..<pieces])
+      packet: packet, sentAt: now, deadline: deadline, attempts: 1, fragmenter: fragmenter, limit: limit,
+      pending: pieces > 1 ? [1..<pieces] : [])
     inFlightBytes += packet.bytes.count
     deadlines.insert(deadline, key: packet.key)
-    if isWhole { return LinkFrame.packetContent(aged(packet, now: now)) }
     if pieces > 1 { resending.append(packet.key) }
-    return piece(0, of: packet, chunk: chunk, now: now)
+    return fragmenter.map { Self.piece(0, of: $0) } ?? whole(packet, now: now)
   }
 
   /// The next fragment or the whole packet that is to be sent again.
@@ -111,38 +124,45 @@ package struct LinkTransfer: Sendable {
       count(.expired)
       return nil
     }
-    let needed = flight.chunk == 0 ? flight.packet.bytes.count + LinkFrame.packetOverhead : flight.chunk + LinkFrame.fragmentOverhead
-    if needed > limit {
+    if limit < flight.limit {
+      // The frames have become smaller: what is under way is cut anew.
       remove(key)
       return begin(flight.packet, limit: limit, now: now)
     }
-    if range.count == 1 { flight.pending.removeFirst() } else { flight.pending[0] = range.lowerBound + 1..<range.upperBound }
+    flight.pending[0] = range.lowerBound + 1..<range.upperBound
+    if flight.pending[0].isEmpty { flight.pending.removeFirst() }
     if flight.pending.isEmpty {
       flight.deadline = now.advanced(by: roundTrip.timeout(attempt: flight.attempts))
       deadlines.insert(flight.deadline, key: key)
     }
     inFlight[key] = flight
-    if flight.chunk == 0 { return LinkFrame.packetContent(aged(flight.packet, now: now)) }
-    return piece(range.lowerBound, of: flight.packet, chunk: flight.chunk, now: now)
+    return flight.fragmenter.map { Self.piece(range.lowerBound, of: $0) } ?? whole(flight.packet, now: now)
   }
 
-  private func piece(_ index: Int, of packet: OutgoingPacket, chunk: Int, now: MonotonicTime) -> [UInt8] {
-    let bytes = packet.bytes
-    let pieces = (bytes.count + chunk - 1) / chunk
-    let data = bytes[index * chunk..<min(bytes.count, (index + 1) * chunk)]
-    return LinkFrame.fragmentContent(key: packet.key, index: UInt16(index), count: UInt16(pieces), data: data)
+  private static func piece(_ index: Int, of fragmenter: Fragmenter) -> [UInt8] {
+    var content: [UInt8] = []
+    fragmenter.appendFrame(index, to: &content)
+    return content
   }
 
-  private func aged(_ packet: OutgoingPacket, now: MonotonicTime) -> [UInt8] {
-    Packet.aging(packet.bytes, by: UInt32(clamping: now.milliseconds(since: packet.since)))
+  private func whole(_ packet: OutgoingPacket, now: MonotonicTime) -> [UInt8] {
+    var content: [UInt8] = []
+    content.reserveCapacity(LinkFrame.packetOffset + packet.bytes.count)
+    LinkFrame.appendPacket(packet.bytes.rawSpan, to: &content)
+    Packet.age(&content, at: LinkFrame.packetOffset, by: held(packet, now: now))
+    return content
+  }
+
+  private func held(_ packet: OutgoingPacket, now: MonotonicTime) -> UInt32 {
+    UInt32(clamping: now.milliseconds(since: packet.since))
   }
 
   private mutating func takeAcknowledgements(limit: Int) -> [UInt8]? {
-    let count = min(acknowledgements.count, max(1, (limit - 1) / 8))
-    let keys = acknowledgements.prefix(count)
+    let count = min(acknowledgements.count, max(1, (limit - 1) / 8), WireLimits.acknowledgedKeyCount)
+    let keys = Array(acknowledgements.prefix(count))
     acknowledgements.removeFirst(count)
     if acknowledgements.isEmpty { acknowledgementDeadline = nil }
-    return keys.isEmpty ? nil : LinkFrame.acknowledgmentContent(keys)
+    return keys.isEmpty ? nil : LinkFrame.acknowledgment(keys).encoded
   }
 
   // MARK: Receiving
@@ -180,13 +200,9 @@ package struct LinkTransfer: Sendable {
     }
   }
 
-  /// The neighbour has the packet because it sent it to us itself.
-  package mutating func neighbourHas(_ key: UInt64) { remove(key) }
-
   /// The neighbour misses these fragments of a packet.
   package mutating func request(_ key: UInt64, ranges: [Range<Int>], now: MonotonicTime) {
-    guard var flight = inFlight[key], flight.chunk > 0 else { return }
-    let pieces = (flight.packet.bytes.count + flight.chunk - 1) / flight.chunk
+    guard var flight = inFlight[key], let pieces = flight.fragmenter?.frameCount else { return }
     let wanted = ranges.map { $0.clamped(to: 0..<pieces) }.filter { !$0.isEmpty }
     guard flight.pending.isEmpty, !wanted.isEmpty else { return }
     flight.pending = wanted
@@ -217,8 +233,7 @@ package struct LinkTransfer: Sendable {
         continue
       }
       flight.attempts += 1
-      let pieces = flight.chunk == 0 ? 1 : (flight.packet.bytes.count + flight.chunk - 1) / flight.chunk
-      flight.pending = [0..<pieces]
+      flight.pending = [0..<(flight.fragmenter?.frameCount ?? 1)]
       inFlight[entry.key] = flight
       retransmitted += 1
       resending.append(entry.key)

@@ -1,3 +1,4 @@
+internal import Bytes
 package import Identities
 package import Streams
 
@@ -17,17 +18,17 @@ package struct OpenExchange: LinkSecurity {
     var ownCard: VerifiedCard
 
     mutating func start() async throws(LinkSecurityError) -> HandshakeProgress {
-      HandshakeProgress(messages: [ownCard.bytes])
+      HandshakeProgress(messages: [ownCard.encoded])
     }
 
     mutating func receive(_ message: [UInt8]) async throws(LinkSecurityError) -> HandshakeProgress {
       let card: VerifiedCard
       do {
-        card = try VerifiedCard(verifying: message)
+        card = try VerifiedCard(verifying: message.rawSpan)
       } catch {
         throw .cardRefused
       }
-      guard card.peerID != ownCard.peerID else { throw .ownCard }
+      guard card.id != ownCard.id else { throw .ownCard }
       return HandshakeProgress(established: EstablishedLink(card: card, session: Session()))
     }
   }

@@ -1,0 +1,41 @@
+/// Bounds and times of the session, each with its reason.
+package enum SessionsLimits {
+  /// Bytes of UTF-8 in one message: a page of text, sixteen fragments of a common frame.
+  package static let textBytes = 4_096
+  /// Packets that wait for the card of their author...
+  package static let heldPackets = 64
+  /// ...with so many bytes in all...
+  package static let heldBytes = 256 << 10
+  /// ...for so long.
+  package static let heldFor: Duration = .seconds(600)
+  /// Message IDs remembered in memory before the store is asked.
+  package static let recentMessages = 4_096
+
+  /// A node says that it is there this often; a peer that was not heard for two and a bit of it is silent.
+  package static let presenceInterval: Duration = .seconds(300)
+  /// Spread of that interval, so that a crowd does not speak at once.
+  package static let presenceJitter: Duration = .seconds(30)
+  /// After new neighbours came presence is sent at once, but not more often than this.
+  package static let presenceFloor: Duration = .seconds(60)
+  /// A peer that was not heard for so long is silent.
+  package static let silentAfter: Duration = .seconds(720)
+  /// A neighbour whose link went is silent after this, unless it is heard over others meanwhile.
+  package static let neighbourGrace: Duration = .seconds(90)
+  /// A silent peer is back, and said to be, only when it was silent for this long: no flapping.
+  package static let returnHysteresis: Duration = .seconds(30)
+
+  /// A ping that was not answered by then is lost, unless the caller said otherwise.
+  package static let pingTimeout: Duration = .seconds(30)
+  /// Pings under way at a time.
+  package static let pings = 64
+  /// Answers to pings of one peer: a burst, then one a second.
+  package static let pongBurst = 5
+  /// Own packets whose hand-over to a neighbour is still to be told.
+  package static let trackedPackets = 1_024
+
+  /// Readers of events at a time, and what is kept for each that is slow.
+  package static let eventReaders = 64
+  package static let eventRing = 1_024
+  /// Own messages that are sent again after a restart, newest first.
+  package static let resentMessages = 512
+}

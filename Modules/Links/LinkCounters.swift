@@ -1,0 +1,37 @@
+internal import Telemetry
+
+/// What the links count, by reason.
+package enum LinkCount: String, CounterReason {
+  case opened, established, closed, lost
+  case dialsStarted, dialsFailed
+  case handshakesRefused
+  case framesSent, framesReceived
+  /// A frame before its handshake was over; the peer sends it again.
+  case framesEarly
+  case framesUnopened
+  case framesMalformed
+  /// A type that a later version knows.
+  case framesUnknown
+  /// A whole packet that is none.
+  case packetsMalformed
+  /// A packet of a later wire version.
+  case packetsOfUnknownVersion
+  case packetsRepeated
+  case fragmentsRefused
+  case reassembliesDropped
+  case queueFull, expired, unacknowledged, tooLong, linkDown
+  /// The transport dropped received frames because we were slow.
+  case transportDropped
+}
+
+extension LinkCount {
+  init(_ drop: QueueDrop) {
+    switch drop {
+    case .queueFull: self = .queueFull
+    case .expired: self = .expired
+    case .unacknowledged: self = .unacknowledged
+    case .tooLong: self = .tooLong
+    case .linkDown: self = .linkDown
+    }
+  }
+}

@@ -1,0 +1,18 @@
+internal import Telemetry
+
+/// What the relay counts, by reason.
+package enum RelayCount: String, CounterReason {
+  case accepted, upgraded, duplicate, expired, tooOld, wrongTime
+  /// New, and at the end of its time to live: delivered, not forwarded.
+  case outOfHops
+  /// A new packet carried our own entry in its route, which only a lie or a forgotten packet explains.
+  case ownRouteForged
+  /// Packets handed down to the links, once each whatever the number of links.
+  case forwarded
+  /// The links did not keep up: the packet was not handed down.
+  case outboundFull
+  /// Packets of our own.
+  case originated
+  /// Old packets handed to a neighbour that came later.
+  case backlog
+}

@@ -1,0 +1,105 @@
+package import Streams
+package import WireFormat
+
+/// A packet kept for neighbours that are still to come.
+package struct CarriedPacket: Sendable {
+  package var id: PacketID
+  package var kind: PacketKind
+  package var origin: Tag
+  /// As it goes out from here; its age is the one it had at `since`.
+  package var bytes: [UInt8]
+  package var since: MonotonicTime
+  package var expiry: MonotonicTime
+  /// Slots of the neighbours that have it, by what they sent or acknowledged.
+  package var holders: LinkSet
+
+  package init(
+    id: PacketID, kind: PacketKind, origin: Tag, bytes: [UInt8], since: MonotonicTime, expiry: MonotonicTime,
+    holders: LinkSet
+  ) {
+    self.id = id
+    self.kind = kind
+    self.origin = origin
+    self.bytes = bytes
+    self.since = since
+    self.expiry = expiry
+    self.holders = holders
+  }
+}
+
+/// Keeps the packets of late and knows which neighbour has which, so that a neighbour that comes, or comes back, gets
+/// what it misses and nothing else.
+///
+/// Bounded by number and by bytes; the oldest goes first, and it is counted. Of a peer's cards only the newest stays.
+/// A ring of fixed size beside one table: nothing is allocated per packet once it is warm.
+package struct CarryStore: Sendable {
+  private var ring: [CarriedPacket?]
+  private var head = 0
+  private var count = 0
+  private var places: [UInt64: Int] = [:]
+  private var cards: [Tag: UInt64] = [:]
+  private let byteLimit: Int
+  package private(set) var byteCount = 0
+  /// Packets that went before their lifetime was over, for want of room.
+  package private(set) var evicted: UInt64 = 0
+
+  package init(
+    packetLimit: Int = RoutingLimits.carriedPackets, byteLimit: Int = RoutingLimits.carriedBytes
+  ) {
+    ring = Array(repeating: nil, count: max(1, packetLimit))
+    self.byteLimit = byteLimit
+    places.reserveCapacity(packetLimit)
+  }
+
+  /// Packets kept now.
+  package var packetCount: Int { places.count }
+
+  package mutating func insert(_ packet: CarriedPacket) {
+    guard places[packet.id.key] == nil, packet.bytes.count <= byteLimit else { return }
+    if packet.kind == .card, let old = cards.updateValue(packet.id.key, forKey: packet.origin) { remove(old) }
+    while count == ring.count || byteCount + packet.bytes.count > byteLimit { dropOldest() }
+    let place = (head + count) % ring.count
+    ring[place] = packet
+    count += 1
+    places[packet.id.key] = place
+    byteCount += packet.bytes.count
+  }
+
+  package subscript(key: UInt64) -> CarriedPacket? { places[key].flatMap { ring[$0] } }
+
+  /// The neighbour in `slot` has this packet.
+  package mutating func mark(_ key: UInt64, heldBy slot: Int) {
+    if let place = places[key] { ring[place]?.holders.insert(slot) }
+  }
+
+  /// The slot belongs to another neighbour now.
+  package mutating func forgetHolder(_ slot: Int) {
+    for place in places.values { ring[place]?.holders.remove(slot) }
+  }
+
+  /// What the neighbour in `slot` misses, oldest first.
+  package func missing(at slot: Int, now: MonotonicTime) -> [CarriedPacket] {
+    var packets: [CarriedPacket] = []
+    for offset in 0..<count {
+      guard let packet = ring[(head + offset) % ring.count] else { continue }
+      if !packet.holders.contains(slot), packet.expiry > now { packets.append(packet) }
+    }
+    return packets
+  }
+
+  private mutating func dropOldest() {
+    guard count > 0 else { return }
+    if let packet = ring[head] {
+      evicted += 1
+      remove(packet.id.key)
+    }
+    head = (head + 1) % ring.count
+    count -= 1
+  }
+
+  private mutating func remove(_ key: UInt64) {
+    guard let place = places.removeValue(forKey: key), let packet = ring[place].take() else { return }
+    byteCount -= packet.bytes.count
+    if packet.kind == .card, cards[packet.origin] == key { cards[packet.origin] = nil }
+  }
+}

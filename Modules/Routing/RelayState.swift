@@ -1,0 +1,132 @@
+package import Streams
+package import WireFormat
+
+/// What becomes of a packet, as the first rules of the mesh decide it.
+///
+/// * A packet is new when its recomputed `PacketID` was not seen. It is delivered here and forwarded to every link
+///   but the one it came from and those whose peer stands in its route, as long as hops are left.
+/// * The route only saves sends. It is written by relays and may lie: our own entry in it is counted, and is never a
+///   reason to drop.
+/// * A copy with at least two more hops left than the one relayed is relayed once more, because the first copy may
+///   have come by a detour; it is not delivered again.
+/// * A packet past its lifetime by its counted age is refused. Its time is held against our clock only when that
+///   clock is known to be right.
+///
+/// Pure, and free of allocation once its tables are warm.
+package struct RelayState: Sendable {
+  package enum Verdict: String, Sendable, CaseIterable {
+    /// New: delivered here, and forwarded if any link and hop is left.
+    case accepted
+    /// Seen before, relayed again because this copy has more hops left.
+    case upgraded
+    case duplicate
+    /// Older than the lifetime of its kind.
+    case expired
+    /// Made before the oldest moment we remember: nobody can say whether it was seen.
+    case tooOld
+    /// Its time is outside its lifetime by our synchronised clock.
+    case wrongTime
+  }
+
+  package struct Decision: Sendable, Equatable {
+    package var verdict: Verdict
+    /// The links to forward it to.
+    package var forward: LinkSet
+    /// Our own entry stands in the route of a packet that we had not seen.
+    package var isOwnRouteForged = false
+    /// It is new and may not be forwarded any further.
+    package var isOutOfHops = false
+  }
+
+  private let hash: KeyedHash
+  private let ownEntry: UInt32
+  private let isDeduplicating: Bool
+  package private(set) var seen: SeenTable
+  package private(set) var links = LinkSet.none
+  private var entries = [UInt32](repeating: 0, count: RoutingLimits.links + 1)
+
+  /// - Parameters:
+  ///   - key: 128 random bits of this process, for the keyed hash.
+  ///   - ownEntry: how this node stands in a route.
+  ///   - isDeduplicating: false only to show what the mesh does without the table.
+  package init(key: (UInt64, UInt64), ownEntry: UInt32, seen: SeenTable = SeenTable(), isDeduplicating: Bool = true) {
+    hash = KeyedHash(key0: key.0, key1: key.1)
+    self.ownEntry = ownEntry
+    self.seen = seen
+    self.isDeduplicating = isDeduplicating
+  }
+
+  package mutating func linkUp(_ slot: Int, entry: UInt32) {
+    links.insert(slot)
+    entries[slot & 63] = entry
+  }
+
+  package mutating func linkDown(_ slot: Int) { links.remove(slot) }
+
+  /// Decides about a packet that came in.
+  ///
+  /// - Parameters:
+  ///   - id: recomputed from the bytes.
+  ///   - slot: the link it came from, `SeenTable.ownSlot` for one of our own.
+  ///   - now: the clock that never jumps.
+  ///   - wallMilliseconds: the time of day, only when it is known to be synchronised.
+  package mutating func receive(
+    _ packet: borrowing Packet, id: PacketID, from slot: Int, now: MonotonicTime, wallMilliseconds: UInt64?
+  ) -> Decision {
+    let header = packet.header
+    let lifetime = header.kind.lifetime
+    if UInt64(header.age) >= lifetime { return Decision(verdict: .expired, forward: .none) }
+    if let wall = wallMilliseconds, isOutside(header.time, lifetime: lifetime, wall: wall) {
+      return Decision(verdict: .wrongTime, forward: .none)
+    }
+    let second = now.nanoseconds / 1_000_000_000
+    let origin = UInt8(truncatingIfNeeded: slot)
+    if isMadeBefore(seen.watermark(forLink: origin), age: header.age, second: second) {
+      return Decision(verdict: .tooOld, forward: .none)
+    }
+    let hopsLeft = header.forwardsLeft
+    switch seen.insert(hash(id), hopsLeft: hopsLeft, from: origin, second: second) {
+    case .new: return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
+    case .upgrade: return forwarding(packet, verdict: .upgraded, hopsLeft: hopsLeft, from: slot)
+    case .duplicate:
+      if !isDeduplicating { return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot) }
+      return Decision(verdict: .duplicate, forward: .none)
+    }
+  }
+
+  private func forwarding(
+    _ packet: borrowing Packet, verdict: Verdict, hopsLeft: UInt8, from slot: Int
+  ) -> Decision {
+    var decision = Decision(verdict: verdict, forward: .none)
+    let isOwn = slot == Int(SeenTable.ownSlot)
+    if hopsLeft == 0, !isOwn {
+      decision.isOutOfHops = true
+      return decision
+    }
+    var targets = links
+    targets.remove(slot)
+    let routeCount = packet.header.routeCount
+    var index = 0
+    while index < routeCount {
+      let entry = packet.routeEntry(at: index)
+      if entry == ownEntry { decision.isOwnRouteForged = true }
+      var rest = targets
+      while let target = rest.popFirst() {
+        if entries[target & 63] == entry { targets.remove(target) }
+      }
+      index &+= 1
+    }
+    decision.forward = targets
+    return decision
+  }
+
+  private func isOutside(_ time: UInt64, lifetime: UInt64, wall: UInt64) -> Bool {
+    let (end, isOver) = time.addingReportingOverflow(lifetime &+ RoutingLimits.pastToleranceMilliseconds)
+    if !isOver, end < wall { return true }
+    return time > wall &+ RoutingLimits.futureToleranceMilliseconds
+  }
+
+  private func isMadeBefore(_ watermark: UInt64, age: UInt32, second: UInt64) -> Bool {
+    watermark > 0 && second &- min(second, UInt64(age / 1_000)) < watermark
+  }
+}

@@ -1,0 +1,166 @@
+internal import Identities
+internal import Bytes
+internal import Telemetry
+internal import Primitives
+internal import Routing
+internal import Streams
+internal import WireFormat
+
+extension Session {
+  func handle(_ delivery: Delivery) async {
+    switch delivery {
+    case .neighbourUp(let card):
+      let now = ports.time.now()
+      await learn(card, now: now)
+      tell(directory.neighbourUp(card.id, now: now))
+      // A newcomer brings others within reach of us: tell them soon, but not once per link of a crowd.
+      presenceDue = min(presenceDue, max(now, presenceSentAt.advanced(by: SessionsLimits.presenceFloor)))
+    case .neighbourDown(let peer): directory.neighbourDown(peer, now: ports.time.now())
+    case .handedOver(let key, _): await handedOver(key)
+    case .packet(let packet, let id, let receivedAt): await receive(packet, id: id, receivedAt: receivedAt)
+    }
+  }
+
+  private func receive(_ packet: Packet, id: PacketID, receivedAt: MonotonicTime) async {
+    guard packet.header.origin != ownTag else { return }
+    if packet.header.kind == .card {
+      await receiveCard(packet, now: receivedAt)
+      return
+    }
+    let candidates = directory.cards(tag: packet.header.origin.rawValue)
+    guard !candidates.isEmpty else {
+      counters.count(.heldForCard)
+      let droppedBefore = held.dropped
+      held.hold(packet, id: id, receivedAt: receivedAt)
+      counters.count(.heldDropped, by: held.dropped - droppedBefore)
+      return
+    }
+    guard let author = candidates.first(where: { (try? packet.verifySignature(by: $0.card.signingKey)) != nil })
+    else {
+      counters.count(.signatureRefused)
+      return
+    }
+    await receive(packet, from: author, now: receivedAt)
+  }
+
+  private func receiveCard(_ packet: Packet, now: MonotonicTime) async {
+    let body = Array(packet.body)
+    guard let card = try? VerifiedCard(verifying: body.rawSpan), card.id.tag == packet.header.origin.rawValue else {
+      counters.count(.cardsRefused)
+      return
+    }
+    await learn(card, now: now)
+    // The card is authentic, its journey is not: an old one may be replayed, so only a new one is a sign of life.
+    if directory.entry(of: card.id)?.lastHeard == nil {
+      tell(directory.heard(card.id, hops: links(crossed: packet), now: now))
+    }
+  }
+
+  private func learn(_ card: VerifiedCard, now: MonotonicTime) async {
+    let (news, changes) = directory.receive(card, now: now)
+    tell(changes)
+    switch news {
+    case .known: counters.count(.cardsKnown)
+    case .equivocation: counters.count(.cardsEquivocated)
+    case .keep:
+      counters.count(.cardsKept)
+      do {
+        try await ports.store.save(card)
+      } catch {
+        counters.count(.storeFailed)
+        ports.log.error("a card could not be kept", ["reason": .text(error.reason)])
+      }
+    }
+    for one in held.take(origin: Tag(rawValue: card.id.tag)) {
+      await receive(one.packet, id: one.id, receivedAt: one.receivedAt)
+    }
+  }
+
+  private func receive(_ packet: Packet, from author: VerifiedCard, now: MonotonicTime) async {
+    let hops = links(crossed: packet)
+    tell(directory.heard(author.id, hops: hops, now: now))
+    switch packet.header.kind {
+    case .presence: counters.count(.presenceHeard)
+    case .public, .urgent: await receive(Array(packet.body), packet, .everyone, from: author, hops: hops, now: now)
+    case .personal:
+      guard packet.body.first == PersonalForm.signed.rawValue else {
+        counters.count(.malformed)
+        return
+      }
+      await receive(
+        Array(packet.body.dropFirst()), packet, .peer(author.id), from: author, hops: hops, now: now)
+    default: counters.count(.malformed)
+    }
+  }
+
+  private func receive(
+    _ body: [UInt8], _ packet: Packet, _ conversation: Conversation, from author: VerifiedCard, hops: UInt8,
+    now: MonotonicTime
+  ) async {
+    guard let content = try? MessageContent(decoding: body) else {
+      counters.count(.malformed)
+      return
+    }
+    let isPersonal = conversation != .everyone
+    switch content.substance {
+    case .text(let text):
+      let message = StoredMessage(
+        id: content.id, conversation: conversation, author: author.id, authorName: author.card.name.text,
+        isFromBot: content.flags.contains(.bot) || author.card.capabilities.contains(.bot),
+        isEcho: content.flags.contains(.echo), text: text, sentMilliseconds: packet.header.time,
+        storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received)
+      await keep(message)
+    case .ping(let token) where isPersonal:
+      guard pings.mayAnswer(author.id, now: now) else {
+        counters.count(.pingsRefused)
+        return
+      }
+      await sendPong(token: token, to: author.id, hops: hops, route: packet.route)
+    case .pong(let token, let hopsThere, let pathThere) where isPersonal:
+      guard let roundTrip = pings.answered(token, by: author.id, now: ports.time.now()) else {
+        counters.count(.pongsUnasked)
+        return
+      }
+      waitingPings[token]?.offer(
+        PingAnswer(
+          roundTrip: roundTrip, hopsThere: hopsThere, pathThere: pathThere, hopsBack: hops, pathBack: packet.route))
+    case .ping, .pong: counters.count(.malformed)
+    }
+  }
+
+  private func keep(_ message: StoredMessage) async {
+    let isNew = recent.insert(message.id, of: message.author)
+    if !isNew, isDeduplicating {
+      counters.count(.messagesRepeated)
+      return
+    }
+    do {
+      let isInserted = try await ports.store.insert(message)
+      guard isInserted || !isDeduplicating else {
+        counters.count(.messagesRepeated)
+        return
+      }
+    } catch {
+      counters.count(.storeFailed)
+      ports.log.error("a message could not be kept", ["reason": .text(error.reason)])
+      return
+    }
+    counters.count(.messagesReceived)
+    events.send(.message(message))
+  }
+
+  private func handedOver(_ key: UInt64) async {
+    guard let index = tracked.firstIndex(where: { $0.key == key }) else { return }
+    let id = tracked.remove(at: index).message
+    do {
+      try await ports.store.setState(.sent, of: id, author: ownID)
+    } catch {
+      counters.count(.storeFailed)
+      return
+    }
+    events.send(.state(id, .sent))
+  }
+
+  /// Links the packet has crossed to get here.
+  private func links(crossed packet: Packet) -> UInt8 { min(packet.header.hops, 254) + 1 }
+}

@@ -1,0 +1,161 @@
+package import Identities
+internal import Telemetry
+internal import Primitives
+internal import Routing
+internal import Streams
+internal import WireFormat
+
+/// Why something was not sent.
+package enum SessionError: Error, Sendable, Equatable {
+  case emptyText
+  /// The text has more bytes of UTF-8 than a message may have.
+  case tooLong(byteCount: Int, limit: Int)
+  case unknownPeer
+  /// The message is not on disk and was not sent.
+  case storeFailed(reason: String)
+  case primitiveFailed
+  case tooManyPings(limit: Int)
+  case noAnswer(after: Duration)
+}
+
+extension Session {
+  /// Says something to everyone or to one peer. When it returns the message is on disk and on its way.
+  package func send(
+    _ text: String, to conversation: Conversation, isEcho: Bool = false, isFromBot: Bool = false
+  ) async throws(SessionError) -> StoredMessage {
+    guard !text.isEmpty else { throw .emptyText }
+    guard text.utf8.count <= SessionsLimits.textBytes else {
+      throw .tooLong(byteCount: text.utf8.count, limit: SessionsLimits.textBytes)
+    }
+    if case .peer(let peer) = conversation, directory.card(of: peer) == nil { throw .unknownPeer }
+    var flags: MessageContent.Flags = []
+    if isEcho { flags.insert(.echo) }
+    if isFromBot || profile.capabilities.contains(.bot) { flags.insert(.bot) }
+    let wall = ports.time.wallMilliseconds()
+    let content = MessageContent(id: try drawMessageID(), flags: flags, substance: .text(text))
+    let (packet, id) = try makePacket(content, to: conversation, wall: wall)
+    let message = StoredMessage(
+      id: content.id, conversation: conversation, author: ownID, authorName: profile.name.text,
+      isFromBot: flags.contains(.bot), isEcho: isEcho, text: text, sentMilliseconds: wall, storedMilliseconds: wall,
+      hops: 0, path: [], state: .accepted, packet: packet.encoded)
+    do {
+      _ = try await ports.store.insert(message)
+    } catch {
+      counters.count(.storeFailed)
+      throw .storeFailed(reason: error.reason)
+    }
+    _ = recent.insert(message.id, of: ownID)
+    counters.count(.messagesSent)
+    events.send(.message(message))
+    track(id.key, message.id)
+    _ = await ports.originate(packet, id)
+    return message
+  }
+
+  /// Asks a peer for a sign of life.
+  package func ping(_ peer: PeerID, timeout: Duration) async throws(SessionError) -> PingAnswer {
+    guard directory.card(of: peer) != nil else { throw .unknownPeer }
+    let token = try drawToken()
+    let content = MessageContent(id: try drawMessageID(), substance: .ping(token: token))
+    let (packet, id) = try makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds())
+    let now = ports.time.now()
+    guard pings.sent(token, to: peer, now: now) else { throw .tooManyPings(limit: SessionsLimits.pings) }
+    let answers = Channel<PingAnswer>(capacity: 1)
+    waitingPings[token] = answers
+    _ = await ports.originate(packet, id)
+    let deadline = now.advanced(by: timeout)
+    let answer = await withTaskGroup(of: PingAnswer?.self) { [time = ports.time] group in
+      group.addTask { await answers.next() }
+      group.addTask {
+        try? await time.sleep(deadline)
+        return nil
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+    waitingPings[token] = nil
+    pings.forget(token)
+    guard let answer else { throw .noAnswer(after: timeout) }
+    return answer
+  }
+
+  /// The newest messages, oldest first.
+  package func messages(limit: Int) async throws(SessionError) -> [StoredMessage] {
+    do {
+      return try await ports.store.messages(limit: limit)
+    } catch {
+      throw .storeFailed(reason: error.reason)
+    }
+  }
+
+  package func message(_ id: MessageID) async throws(SessionError) -> StoredMessage? {
+    do {
+      return try await ports.store.message(id)
+    } catch {
+      throw .storeFailed(reason: error.reason)
+    }
+  }
+
+  func sendPong(token: UInt64, to peer: PeerID, hops: UInt8, route: [UInt32]) async {
+    guard let messageID = try? drawMessageID() else { return }
+    let content = MessageContent(id: messageID, substance: .pong(token: token, hops: hops, route: route))
+    guard let (packet, id) = try? makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds()) else {
+      return
+    }
+    counters.count(.pingsAnswered)
+    _ = await ports.originate(packet, id)
+  }
+
+  /// Says that we are there, with the sequence of our card, so that a peer sees whether it has the newest.
+  func sendPresence(now: MonotonicTime) async {
+    presenceSentAt = now
+    let fraction = Double((try? ports.random.u64()) ?? 0) / Double(UInt64.max)
+    presenceDue = now.advanced(
+      by: SessionsLimits.presenceInterval + SessionsLimits.presenceJitter * fraction)
+    let sequence = ports.ownCard.value.card.sequence
+    let body = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * UInt64($0))) }
+    guard
+      let draft = try? PacketDraft(kind: .presence, time: ports.time.wallMilliseconds(), origin: ownTag, body: body),
+      let packet = try? sign(draft), let id = try? identifier.id(of: packet)
+    else { return }
+    _ = await ports.originate(packet, id)
+  }
+
+  private func makePacket(
+    _ content: MessageContent, to conversation: Conversation, wall: UInt64
+  ) throws(SessionError) -> (Packet, PacketID) {
+    do {
+      let draft =
+        switch conversation {
+        case .everyone: try PacketDraft(kind: .public, time: wall, origin: ownTag, body: content.encoded)
+        case .peer(let peer):
+          try PacketDraft(
+            kind: .personal, time: wall, origin: ownTag, destination: Tag(rawValue: peer.tag),
+            body: [PersonalForm.signed.rawValue] + content.encoded)
+        }
+      let packet = try sign(draft)
+      return (packet, try identifier.id(of: packet))
+    } catch {
+      throw .primitiveFailed
+    }
+  }
+
+  private func sign(_ draft: PacketDraft) throws -> Packet {
+    try draft.signed { region in try keys.sign(.packetSignature, region) }
+  }
+
+  private func drawMessageID() throws(SessionError) -> MessageID {
+    MessageID(high: try drawToken(), low: try drawToken())
+  }
+
+  private func drawToken() throws(SessionError) -> UInt64 {
+    do { return try ports.random.u64() } catch { throw .primitiveFailed }
+  }
+}
+
+/// How the body of a personal packet is protected: its first byte.
+enum PersonalForm: UInt8 {
+  /// The content in the open, the packet signed by its author.
+  case signed = 0
+}

@@ -1,0 +1,37 @@
+package import Identities
+
+/// The store could not do what was promised; the caller tells its own caller and promises nothing.
+package struct SessionStoreError: Error, Sendable, Equatable {
+  package var reason: String
+
+  package init(reason: String) { self.reason = reason }
+}
+
+/// Where a session keeps what must survive the process.
+///
+/// Contract: when a call returns the change is durable, at whatever instruction the process is killed next. Calls may
+/// take as long as a disk takes; they never block the thread of the caller.
+package protocol SessionStore: Sendable {
+  /// Keeps a message.
+  ///
+  /// - Returns: false when one of this author and ID is there already; nothing is changed then.
+  func insert(_ message: StoredMessage) async throws(SessionStoreError) -> Bool
+
+  func setState(_ state: MessageState, of id: MessageID, author: PeerID) async throws(SessionStoreError)
+
+  func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage?
+
+  /// The newest messages in the order they were kept, oldest first.
+  func messages(limit: Int) async throws(SessionStoreError) -> [StoredMessage]
+
+  /// Our own messages kept at or after this time whose state is `accepted` or `sent`, oldest first.
+  func ownMessages(
+    since storedMilliseconds: UInt64, author: PeerID, limit: Int
+  ) async throws(SessionStoreError) -> [StoredMessage]
+
+  /// Keeps a peer's card, replacing an older one.
+  func save(_ card: VerifiedCard) async throws(SessionStoreError)
+
+  /// Every card kept, at most `limit`, most recently saved first. What does not verify is left out.
+  func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard]
+}

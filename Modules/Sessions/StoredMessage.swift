@@ -1,0 +1,64 @@
+package import Identities
+
+/// Where a message was said.
+package enum Conversation: Sendable, Hashable {
+  /// `#public`: signed, readable by every member of the mesh.
+  case everyone
+  /// With one peer, whoever wrote.
+  case peer(PeerID)
+}
+
+/// How far a message of our own has come. Each step includes the ones before.
+package enum MessageState: String, Sendable, CaseIterable {
+  /// On disk.
+  case accepted
+  /// A neighbour has taken it over.
+  case sent
+  /// Its lifetime ended.
+  case expired
+  /// It came from another.
+  case received
+}
+
+/// A message as it is kept and shown.
+package struct StoredMessage: Sendable, Equatable {
+  package var id: MessageID
+  package var conversation: Conversation
+  package var author: PeerID
+  /// The author's name when the message came.
+  package var authorName: String
+  package var isFromBot: Bool
+  package var isEcho: Bool
+  package var text: String
+  /// The author's clock, milliseconds since 1970; shown, and used for order beside the arrival.
+  package var sentMilliseconds: UInt64
+  /// Our clock when it came or was written.
+  package var storedMilliseconds: UInt64
+  /// Links it has crossed; 0 for our own.
+  package var hops: UInt8
+  /// The relays that wrote themselves into its route, first to last.
+  package var path: [UInt32]
+  package var state: MessageState
+  /// The encoded packet of a message of our own, so that it can be sent again after a restart.
+  package var packet: [UInt8]?
+
+  package init(
+    id: MessageID, conversation: Conversation, author: PeerID, authorName: String, isFromBot: Bool, isEcho: Bool,
+    text: String, sentMilliseconds: UInt64, storedMilliseconds: UInt64, hops: UInt8, path: [UInt32],
+    state: MessageState, packet: [UInt8]? = nil
+  ) {
+    self.id = id
+    self.conversation = conversation
+    self.author = author
+    self.authorName = authorName
+    self.isFromBot = isFromBot
+    self.isEcho = isEcho
+    self.text = text
+    self.sentMilliseconds = sentMilliseconds
+    self.storedMilliseconds = storedMilliseconds
+    self.hops = hops
+    self.path = path
+    self.state = state
+    self.packet = packet
+  }
+}

@@ -1,0 +1,90 @@
+internal import Bytes
+
+/// Encoders that append to what the caller reuses. Nothing is checked twice: what they take is already in range.
+extension LinkFrame {
+  /// Appends a frame that carries a whole packet.
+  package static func appendPacket(_ packet: RawSpan, to bytes: inout [UInt8]) {
+    bytes.append(FrameType.packet.rawValue)
+    bytes.append(copying: packet)
+  }
+
+  /// Appends a frame that carries a piece of a packet.
+  package static func appendFragment(_ head: FragmentHead, data: RawSpan, to bytes: inout [UInt8]) {
+    bytes.append(FrameType.fragment.rawValue)
+    append(head.key, to: &bytes)
+    append(UInt16(truncatingIfNeeded: head.index), to: &bytes)
+    append(UInt16(truncatingIfNeeded: head.count), to: &bytes)
+    bytes.append(copying: data)
+  }
+
+  /// Appends acknowledgment frames for all of `keys`, as many keys in each as `payloadByteCount` and the limit allow,
+  /// as separate frames.
+  package static func acknowledgments(of keys: [UInt64], payloadByteCount: Int) -> [[UInt8]] {
+    let perFrame = min(max((payloadByteCount - 1) / 8, 1), WireLimits.acknowledgedKeyCount)
+    return stride(from: 0, to: keys.count, by: perFrame).map { start in
+      LinkFrame.acknowledgment(Array(keys[start..<min(start + perFrame, keys.count)])).encoded
+    }
+  }
+
+  /// Appends the frame. `content` is what follows the head of a packet, fragment or ignored frame, and nothing for
+  /// the others.
+  package func append(to bytes: inout [UInt8], content: RawSpan) {
+    switch self {
+    case .packet: Self.appendPacket(content, to: &bytes)
+    case .fragment(let head): Self.appendFragment(head, data: content, to: &bytes)
+    case .ignored(let type):
+      bytes.append(type)
+      bytes.append(copying: content)
+    default: bytes.append(contentsOf: encoded)
+    }
+  }
+
+  /// The frame's bytes, without content for those that carry one.
+  package var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    switch self {
+    case .packet: bytes.append(FrameType.packet.rawValue)
+    case .fragment(let head):
+      let nothing: [UInt8] = []
+      Self.appendFragment(head, data: nothing.rawSpan, to: &bytes)
+    case .acknowledgment(let keys):
+      bytes.append(FrameType.acknowledgment.rawValue)
+      for key in keys { Self.append(key, to: &bytes) }
+    case .fragmentRequest(let key, let ranges):
+      bytes.append(FrameType.fragmentRequest.rawValue)
+      Self.append(key, to: &bytes)
+      for range in ranges {
+        Self.append(UInt16(truncatingIfNeeded: range.first), to: &bytes)
+        Self.append(UInt16(truncatingIfNeeded: range.count), to: &bytes)
+      }
+    case .ping(let token):
+      bytes.append(FrameType.ping.rawValue)
+      Self.append(token, to: &bytes)
+    case .pong(let token):
+      bytes.append(FrameType.pong.rawValue)
+      Self.append(token, to: &bytes)
+    case .goodbye(let reason):
+      bytes.append(FrameType.goodbye.rawValue)
+      bytes.append(reason.rawValue)
+    case .ignored(let type): bytes.append(type)
+    }
+    return bytes
+  }
+
+  /// Where the content of a packet, fragment or ignored frame begins; the frame's end for the others.
+  package func contentOffset(in byteCount: Int) -> Int {
+    switch self {
+    case .packet, .ignored: 1
+    case .fragment: Self.dataOffset
+    default: byteCount
+    }
+  }
+
+  private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
+    var shift = value.bitWidth
+    while shift > 0 {
+      shift -= 8
+      bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+    }
+  }
+}

@@ -1,0 +1,20 @@
+internal import Bytes
+package import Primitives
+
+extension Packet {
+  /// What the origin signed: SHA-256(`relaychat/packet-signature/1` ‖ identified region without the signature).
+  package func signatureDigest() throws(PrimitiveError) -> SHA256Digest {
+    let bytes = encoded
+    return try SHA256.digest(label: .packetSignature, bytes.rawSpan.extracting(header.signedRange))
+  }
+
+  /// Returns when the packet is signed by `key`, and throws otherwise, also when it is not signed at all.
+  package func verifySignature(by key: P256PublicKey) throws(PrimitiveError) {
+    guard let range = header.signatureRange else {
+      throw .wrongLength(expected: WireLimits.signatureByteCount, found: 0)
+    }
+    let digest = try signatureDigest()
+    let bytes = encoded
+    try ECDSA.verify(bytes.rawSpan.extracting(range), of: digest, by: key)
+  }
+}

@@ -1,0 +1,118 @@
+internal import Bytes
+
+/// Everything of a packet but its route entries, body and signature, whose places it knows. Wire version 1:
+///
+///     0     version 1 = 1 · hops 1 · age 4 · route head 1 (bit 7 cut, bits 6–4 zero, bits 3–0 count n)
+///     7     route entries 4 each
+///     7+4n  kind 1 · flags 1 · time to live 1 · time 6 · origin tag 8 · destination tag 8
+///     32+4n body · signature 64 when flag 0 is set
+///
+/// From `kind` to the end is the identified region, which no relay changes. Decoding allocates nothing.
+package struct PacketHeader: Hashable, Sendable {
+  /// Links the packet crossed before it reached the sender of this copy; stops at 255.
+  package let hops: UInt8
+  /// Milliseconds that nodes held the packet, added up; stops at 2^32 − 1 (49 days).
+  package let age: UInt32
+  package let routeCount: Int
+  /// A relay did not find room for itself.
+  package let isRouteCut: Bool
+  package let kind: PacketKind
+  package let flags: PacketFlags
+  /// Links the packet may cross, by its origin's wish.
+  package let timeToLive: UInt8
+  /// Milliseconds since 1970 by the origin's clock.
+  package let time: UInt64
+  package let origin: Tag
+  package let destination: Tag
+  /// Size of the packet.
+  package let byteCount: Int
+
+  package static let version: UInt8 = 1
+
+  /// Reads the head and checks the whole shape: version, reserved bits, sizes, and that a kind which is always signed
+  /// has a signature. Total: any bytes give a header or an error.
+  package init(decoding bytes: RawSpan) throws(WireError) {
+    let count = bytes.byteCount
+    guard count <= WireLimits.packetByteCount else {
+      throw .tooLarge(byteCount: count, limit: WireLimits.packetByteCount)
+    }
+    guard let version = bytes.byte(at: 0) else { throw .bytes(ByteError(needed: 1, available: 0)) }
+    guard version == Self.version else { throw .unknownVersion(version) }
+    var reader = ByteReader(bytes)
+    let route: UInt8
+    do throws(ByteError) {
+      try reader.skip(1)
+      hops = try reader.u8()
+      age = try reader.u32()
+      route = try reader.u8()
+      try reader.skip(4 &* Int(route & 0x0F))
+      kind = PacketKind(rawValue: try reader.u8())
+      flags = PacketFlags(rawValue: try reader.u8())
+      timeToLive = try reader.u8()
+      time = try reader.u48()
+      origin = Tag(rawValue: try reader.u64())
+      destination = Tag(rawValue: try reader.u64())
+      if flags.rawValue & 1 != 0 { try reader.skip(WireLimits.signatureByteCount) }
+    } catch { throw .bytes(error) }
+    guard route & 0x70 == 0 else { throw .reservedRouteBits(route & 0x70) }
+    let critical = flags.rawValue & PacketFlags.criticalMask
+    guard critical == 0 else { throw .criticalFlags(critical) }
+    guard flags.rawValue & 1 != 0 || !kind.requiresSignature else { throw .signatureMissing(kind) }
+    routeCount = Int(route & 0x0F)
+    isRouteCut = route & 0x80 != 0
+    byteCount = count
+    guard count &- identifiedOffset <= WireLimits.identifiedByteCount else {
+      throw .tooLarge(byteCount: count &- identifiedOffset, limit: WireLimits.identifiedByteCount)
+    }
+  }
+
+  /// For this module, which has just written the bytes.
+  init(
+    hops: UInt8, age: UInt32, routeCount: Int, isRouteCut: Bool, kind: PacketKind, flags: PacketFlags,
+    timeToLive: UInt8, time: UInt64, origin: Tag, destination: Tag, byteCount: Int
+  ) {
+    self.hops = hops
+    self.age = age
+    self.routeCount = routeCount
+    self.isRouteCut = isRouteCut
+    self.kind = kind
+    self.flags = flags
+    self.timeToLive = timeToLive
+    self.time = time
+    self.origin = origin
+    self.destination = destination
+    self.byteCount = byteCount
+  }
+
+  /// Where the route entries begin.
+  package static let routeOffset = WireLimits.mutableHeadByteCount
+
+  /// Where the identified region begins; it goes to the end.
+  package var identifiedOffset: Int { Self.routeOffset &+ 4 &* routeCount }
+
+  package var isSigned: Bool { flags.contains(.signed) }
+
+  package var identifiedRange: Range<Int> { identifiedOffset..<byteCount }
+
+  package var bodyRange: Range<Int> {
+    let start = identifiedOffset &+ WireLimits.identifiedHeadByteCount
+    return start..<byteCount &- (isSigned ? WireLimits.signatureByteCount : 0)
+  }
+
+  /// What the signature covers: the identified region without the signature.
+  package var signedRange: Range<Int> { identifiedOffset..<bodyRange.upperBound }
+
+  /// The 64 bytes at the end, or nothing.
+  package var signatureRange: Range<Int>? {
+    isSigned ? byteCount &- WireLimits.signatureByteCount..<byteCount : nil
+  }
+
+  /// Links this copy may still cross, the one it came over included: min(time to live, the kind's maximum) − hops, and
+  /// not below 0. A neighbour that gets it passes it on when at least 2 are left, with one more hop counted.
+  package var remainingHops: Int {
+    max(0, Int(min(timeToLive, kind.maximumTimeToLive)) &- Int(hops))
+  }
+
+  /// Whether a neighbour that got this copy may pass it on.
+  package var mayCrossAnotherLink: Bool { remainingHops >= 2 }
+}

@@ -1,0 +1,166 @@
+import Bytes
+import Identities
+import MemoryTransport
+import Primitives
+import Sessions
+import Streams
+import Telemetry
+import TestKit
+import Transports
+
+@testable import NodeRuntime
+
+/// A mesh of whole nodes in one process, in virtual time, from one seed.
+final class Mesh: @unchecked Sendable {
+  struct Member {
+    var name: String
+    var node: Node
+    var transport: MemoryTransport
+    var store: MemoryStore
+    var task: Task<Void, any Error>
+    var events: Broadcast<SessionEvent>.Subscription
+  }
+
+  let simulation = Simulation()
+  let medium: MemoryMedium
+  private(set) var members: [Member] = []
+  private let isDeduplicating: Bool
+  private let random: SharedGenerator
+  private let linkNumbers = SharedGenerator(seed: 0)
+  /// Texts that each member's clients were told, in order.
+  private(set) var heard: [[String: Int]] = []
+  var peerEvents: [[PeerChange]] = []
+
+  init(
+    seed: UInt64, isDeduplicating: Bool = true,
+    dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in }
+  ) {
+    self.isDeduplicating = isDeduplicating
+    random = SharedGenerator(seed: seed)
+    medium = MemoryMedium(time: simulation.time.source, seed: seed &+ 1, dialGate: dialGate)
+  }
+
+  @discardableResult
+  func add(_ name: String, store: MemoryStore = MemoryStore(), keys: [UInt8]? = nil, cardSequence: UInt64 = 1) throws
+    -> Int
+  {
+    let source = RandomSource { [random] span in
+      random.fill(&span)
+      return true
+    }
+    let transport = medium.makeTransport(name: name) { [linkNumbers] in LinkID(number: linkNumbers.count()) }
+    let log = Log(label: name, threshold: .error, sink: MemoryLogSink())
+    var environment = Node.Environment(
+      transports: [transport], store: store, saveIdentity: { _, _ throws(SessionStoreError) in },
+      time: simulation.time.source, random: source, log: log, isClockSynchronised: { true })
+    environment.isDeduplicating = isDeduplicating
+    let wall = simulation.time.source.wallMilliseconds()
+    let identity =
+      try keys.map { bytes in try IdentityKeys(importing: bytes.rawSpan, random: source) }
+      ?? IdentityKeys(generatedFrom: source, now: wall)
+    let node = try Node(
+      keys: identity, cardSequence: cardSequence,
+      profile: Session.Profile(name: try PeerName(name), icon: .none, capabilities: []), environment: environment)
+    let events = node.session.events.subscribe()!
+    let task = simulation.start {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await transport.run() }
+        group.addTask { await node.run() }
+        try await group.waitForAll()
+      }
+    }
+    members.append(
+      Member(name: name, node: node, transport: transport, store: store, task: task, events: events))
+    heard.append([:])
+    peerEvents.append([])
+    return members.count - 1
+  }
+
+  /// Everybody hears the next one.
+  func joinChain() {
+    for index in members.indices.dropLast() {
+      medium.setReach(members[index].name, members[index + 1].name, true)
+    }
+  }
+
+  func joinRing() {
+    joinChain()
+    medium.setReach(members[members.count - 1].name, members[0].name, true)
+  }
+
+  /// Lets virtual time pass until `isDone`, reading every client's events on the way.
+  @discardableResult
+  func run(for duration: Duration, until isDone: () -> Bool = { false }) -> Bool {
+    simulation.run(for: duration) {
+      readEvents()
+      return isDone()
+    }
+  }
+
+  /// Runs one call into a node to its end.
+  func call<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let result = Channel<Result<Value, any Error>>(capacity: 1)
+    let task = simulation.start {
+      do {
+        result.offer(.success(try await body()))
+      } catch {
+        result.offer(.failure(error))
+      }
+    }
+    var value: Result<Value, any Error>?
+    _ = simulation.run(for: .seconds(300)) {
+      value = value ?? result.poll()
+      return value != nil
+    }
+    task.cancel()
+    guard let value else { throw CancellationError() }
+    return try value.get()
+  }
+
+  func readEvents() {
+    for index in members.indices {
+      while let element = members[index].events.poll() {
+        guard case .element(let event) = element else { continue }
+        switch event {
+        case .message(let message) where message.state == .received: heard[index][message.text, default: 0] += 1
+        case .peer(let change): peerEvents[index].append(change)
+        default: break
+        }
+      }
+    }
+  }
+
+  /// Whether each member knows the card of every other.
+  func isAcquainted() -> Bool {
+    let counts = try? members.map { member in try call { await member.node.session.peers().count } }
+    return counts?.allSatisfy { $0 == members.count - 1 } ?? false
+  }
+
+  func stop() {
+    for member in members { member.task.cancel() }
+    _ = simulation.run(for: .seconds(5))
+  }
+}
+
+/// A seeded generator that threads may share.
+final class SharedGenerator: Sendable {
+  private let state: Protected<SeededGenerator>
+  private let counter = Protected<UInt64>(0)
+
+  init(seed: UInt64) { state = Protected(SeededGenerator(seed: seed)) }
+
+  func next() -> UInt64 { state.withLock { $0.next() } }
+
+  func count() -> UInt64 {
+    counter.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+
+  func fill(_ span: inout MutableRawSpan) {
+    for offset in 0..<span.byteCount {
+      unsafe span.storeBytes(of: UInt8(truncatingIfNeeded: next()), toUncheckedByteOffset: offset, as: UInt8.self)
+    }
+  }
+}
