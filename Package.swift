@@ -91,17 +91,21 @@ let modules: [Target] = [
   module("ControlServer", ["Bytes", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
   module("ControlClient", ["Bytes", "Streams", "Lifecycle", "ControlAPI", "CLinux"]),
   module(
+    "Programs",
+    ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "CLinux"]),
+  module("BotKit", ["ControlAPI"]),
+  module(
     "NodeRuntime",
     basics + pure + ["Transports"] + actors + ["Database", "Archive", "ControlAPI", "ControlServer", "CLinux"]),
   module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport"]),
 ]
 
-let client = ["Bytes", "Arguments", "Lifecycle", "Telemetry", "ControlAPI", "ControlClient"]
+let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "Programs"]
 
 let apps: [Target] = [
   app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
   app("relaychat", client),
-  app("relaychat-bot", client),
+  app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
   app(
     "relaychat-bench",
@@ -135,6 +139,8 @@ let suites: [Target] = [
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
+  tests("Programs", ["Arguments", "ControlAPI", "ControlClient"]),
+  tests("BotKit", ["ControlAPI"]),
   tests(
     "NodeRuntime",
     [

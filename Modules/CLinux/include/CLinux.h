@@ -21,3 +21,6 @@ int clinux_set_undumpable(void);
 
 /// Names the calling thread, at most 15 bytes. 0, or an error number.
 int clinux_name_thread(const char *name);
+
+/// The environment of this process, as `posix_spawn` takes it.
+char **clinux_environment(void);
