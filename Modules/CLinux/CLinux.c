@@ -15,6 +15,12 @@ int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, ui
   return 0;
 }
 
+int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity) {
+  socklen_t size = (socklen_t)capacity * sizeof *groups;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) return -1;
+  return (int)(size / sizeof *groups);
+}
+
 int clinux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

@@ -12,6 +12,10 @@
 /// Process, user and group at the other end of a connected Unix socket. 0, or -1 with errno.
 int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, uint32_t *group);
 
+/// Supplementary groups of the process at the other end of a connected Unix socket: at most `capacity` are stored.
+/// Their number, or -1 with errno (ERANGE when there are more).
+int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity);
+
 /// Forbids core dumps and tracing by other processes of the same user. 0, or -1 with errno.
 int clinux_set_undumpable(void);
 
