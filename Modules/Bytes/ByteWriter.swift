@@ -27,14 +27,12 @@ package struct ByteWriter: Sendable {
 
   @inlinable
   package mutating func u16(_ value: UInt16) {
-    storage.append(UInt8(truncatingIfNeeded: value &>> 8))
-    storage.append(UInt8(truncatingIfNeeded: value))
+    storage.append(bigEndian: value)
   }
 
   @inlinable
   package mutating func u32(_ value: UInt32) {
-    u16(UInt16(truncatingIfNeeded: value &>> 16))
-    u16(UInt16(truncatingIfNeeded: value))
+    storage.append(bigEndian: value)
   }
 
   /// The low six bytes of `value`. A value of 2^48 or more is written as 2^48 − 1, the latest time there is.
@@ -47,8 +45,7 @@ package struct ByteWriter: Sendable {
 
   @inlinable
   package mutating func u64(_ value: UInt64) {
-    u32(UInt32(truncatingIfNeeded: value &>> 32))
-    u32(UInt32(truncatingIfNeeded: value))
+    storage.append(bigEndian: value)
   }
 
   @inlinable
