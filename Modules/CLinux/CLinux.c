@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 
 int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, uint32_t *group) {
   struct ucred credentials;
@@ -24,3 +25,10 @@ int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity) {
 int clinux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+int clinux_is_clock_synchronised(void) {
+  struct timex state = {.modes = 0};
+  int answer = adjtimex(&state);
+  if (answer < 0) return -1;
+  return answer != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
+}

@@ -21,3 +21,6 @@ int clinux_set_undumpable(void);
 
 /// Names the calling thread, at most 15 bytes. 0, or an error number.
 int clinux_name_thread(const char *name);
+
+/// 1 when the kernel's clock is kept right by something, 0 when it is not, -1 with errno.
+int clinux_is_clock_synchronised(void);
