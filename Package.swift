@@ -82,7 +82,7 @@ let modules: [Target] = [
     ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression", "Routing"]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
-  module("LocalTransport", ["Bytes", "Streams", "Telemetry", "Arguments", "Transports", "CLinux"]),
+  module("LocalTransport", ["Bytes", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("Database", ["Bytes", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
