@@ -19,7 +19,7 @@ private let fuzzer = Fuzzer(
     let unknown = try PacketDraft(
       kind: PacketKind(rawValue: 200), time: .max, origin: .everyone, body: [], hints: 0xF0
     ).unsigned()
-    let kinds = try (UInt8(0)...8).map { kind -> (name: String, bytes: [UInt8]) in
+    let kinds = try ([UInt8](0...8) + [64, 128, 255]).map { kind -> (name: String, bytes: [UInt8]) in
       let draft = try PacketDraft(
         kind: PacketKind(rawValue: kind), time: 1, origin: Tag(rawValue: 1), body: [kind])
       let packet =
@@ -46,7 +46,9 @@ private let fuzzer = Fuzzer(
     require((packet.signature == nil) == !header.isSigned, "a signature is there when it is said to be")
     require(!header.mayCrossAnotherLink || header.remainingHops >= 2, "hops are counted")
     let kind = header.kind
-    require(kind.range == .known || kind.trafficClass == .bulk && !kind.carriesRoute, "unknown kinds come last")
+    require(
+      [kind.trafficClass == .bulk, !kind.carriesRoute].allSatisfy { $0 } || kind.range == .known,
+      "unknown kinds come last")
     require(kind.lifetime <= 48 * 3_600_000 && header.remainingHops <= 128, "every kind has its end")
     require(!kind.requiresSignature || packet.signature?.count == 64, "what must be signed is")
     require(packet.routeContains(0) == packet.route.contains(0), "the route is searched whole")

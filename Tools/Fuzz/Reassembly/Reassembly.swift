@@ -43,7 +43,7 @@ private func makeSenders() throws -> [Fragmenter] {
     switch index % 16 {
     case 14: return try Fragmenter(packet: [UInt8](repeating: 9, count: 200), key: key, payloadByteCount: 150)
     case 15: return try Fragmenter(packet: packet.encoded, key: key ^ 1, payloadByteCount: 150)
-    default: return try Fragmenter(packet: packet.encoded, key: key, payloadByteCount: 150 - index)
+    default: return try Fragmenter(packet: packet.encoded, key: key, payloadByteCount: 150)
     }
   }
 }
@@ -144,6 +144,8 @@ private struct Player: ~Copyable {
 
   private func check() {
     var sum = 0
+    require((reassembly.nextDeadline == nil) == (reassembly.bufferCount == 0), "something is due while pieces wait")
+    require(reassembly.bufferCount <= 16 * WireLimits.buffersPerLink, "all buffers are bounded")
     for link: UInt64 in 0...15 {
       sum += reassembly.charge(link: link)
       require(reassembly.bufferCount(link: link) <= WireLimits.buffersPerLink, "buffers are bounded")
