@@ -1,7 +1,10 @@
 /// Reads big-endian fields from bytes that it does not own. Total: any bytes give a value or a `ByteError`.
 ///
 /// A failed read moves nothing, so the caller can still ask what is left. Nothing is allocated but by `array`.
-package struct ByteReader: ~Escapable {
+///
+/// The type is public and its members are not: across modules the compiler inlines the members of a public type only,
+/// and a read that stays a call costs ten times as much.
+public struct ByteReader: ~Escapable {
   @usableFromInline let span: RawSpan
 
   /// Offset of the next unread byte from the start of the span.

@@ -1,5 +1,7 @@
 /// Appends big-endian fields to an array; what `ByteReader` reads back.
-package struct ByteWriter: Sendable {
+///
+/// Public for the reason of `ByteReader`.
+public struct ByteWriter: Sendable {
   /// What has been written.
   @inlinable package var bytes: [UInt8] { storage }
 
