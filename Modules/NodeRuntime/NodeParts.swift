@@ -24,7 +24,16 @@ struct NodeParts: Service {
   let log: Log
 
   func run() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    do {
+      try await runParts()
+    } catch is CancellationError {
+      // Asked to stop: every part has ended.
+    }
+  }
+
+  /// The first part that throws takes the others with it.
+  private func runParts() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
       for running in transports { group.addTask { try await self.supervise(running) } }
       group.addTask { await self.node.run() }
       group.addTask { await self.bridge.run() }
@@ -36,11 +45,6 @@ struct NodeParts: Service {
         throw CancellationError()
       }
       ready.send(.ready, .status("running"))
-      do {
-        try await group.waitForAll()
-      } catch is CancellationError {
-        group.cancelAll()
-      }
     }
   }
 
