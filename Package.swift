@@ -66,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
 
@@ -120,7 +121,7 @@ let apps: [Target] = [
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "MemoryTransport", "LocalTransport", "ControlAPI", "ControlClient", "CLinux", "CCrypto",
+      "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench"),
 ]
