@@ -173,6 +173,7 @@ final class EchoProcess {
       throw RawPeer.Failure(what: "socketpair")
     }
     descriptor = ends[0]
+    _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
     let program = DaemonUnderTest.ownDirectory() + "/relaychat-bench"
     process = try DaemonUnderTest.spawn(program, [program, "--echo", "\(ends[1])"])
     close(ends[1])
