@@ -16,9 +16,15 @@ let house: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
 ]
 
-/// `FUZZ=1 swift build` instruments every module for coverage-guided fuzzing and adds the fuzz drivers.
-let isFuzzing = Context.environment["FUZZ"] != nil
-let instrumentation: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+/// `FUZZ=1` adds the fuzz targets and instruments every module for them; `FUZZ=coverage` builds the same targets to run
+/// once over their corpora and count what they reach. `Tools/fuzz` sets it.
+let fuzzMode = Context.environment["FUZZ"]
+let instrumentation: [SwiftSetting] =
+  switch fuzzMode {
+  case nil: []
+  case "coverage": [.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"])]
+  default: [.unsafeFlags(["-sanitize=fuzzer"])]
+  }
 
 func library(_ name: String, _ debianName: String, pkgConfig: String) -> Target {
   .systemLibrary(name: name, path: "Modules/\(name)", pkgConfig: pkgConfig, providers: [.apt([debianName])])
@@ -43,6 +49,14 @@ func tests(_ name: String, _ dependencies: [String] = [], vectors: [String] = []
     path: "Tests/\(name)Tests", exclude: vectors, swiftSettings: house)
 }
 
+/// A decoder under fuzz: `Tools/Fuzz/<name>/<name>.swift` exports `Fuzz<name>_main`.
+func fuzzer(_ name: String, _ dependencies: [String]) -> Target {
+  .executableTarget(
+    name: "Fuzz\(name)", dependencies: (["FuzzSupport"] + dependencies).map { .init(stringLiteral: $0) },
+    path: "Tools/Fuzz/\(name)", swiftSettings: house + instrumentation + [.unsafeFlags(["-parse-as-library"])],
+    linkerSettings: [.unsafeFlags([fuzzMode == "coverage" ? "-profile-generate" : "-sanitize=fuzzer"])])
+}
+
 let basics = ["Bytes", "Streams", "Lifecycle", "Telemetry", "Arguments"]
 let pure = ["Primitives", "Compression", "WireFormat", "Identities", "Routing"]
 let actors = ["Advertising", "Scanning", "Links", "Relaying", "Sessions"]
@@ -52,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
 
@@ -82,7 +97,7 @@ let modules: [Target] = [
     ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression", "Routing"]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
-  module("LocalTransport", ["Bytes", "Streams", "Telemetry", "Arguments", "Transports", "CLinux"]),
+  module("LocalTransport", ["Bytes", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("Database", ["Bytes", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -110,7 +125,7 @@ let apps: [Target] = [
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "MemoryTransport", "LocalTransport", "ControlAPI", "ControlClient", "CLinux", "CCrypto",
+      "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench"),
 ]
@@ -149,6 +164,20 @@ let suites: [Target] = [
     ]),
 ]
 
+let fuzzers: [Target] = [
+  .target(
+    name: "FuzzDriver", path: "Tools/Fuzz/Driver",
+    cSettings: fuzzMode == "coverage" ? [.define("FUZZ_REPLAY")] : []),
+  .target(name: "FuzzSupport", dependencies: ["FuzzDriver"], path: "Tools/Fuzz/Support", swiftSettings: house),
+  fuzzer("Card", ["Bytes", "Primitives", "Identities"]),
+  fuzzer("Keys", ["Bytes", "Primitives", "Identities"]),
+  fuzzer("Packet", ["Bytes", "WireFormat"]),
+  fuzzer("LinkFrame", ["Bytes", "WireFormat"]),
+  fuzzer("Reassembly", ["Bytes", "Primitives", "WireFormat"]),
+  fuzzer("Inflate", ["Bytes", "Compression"]),
+  fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+]
+
 let package = Package(
   name: "relaychat-linux",
   products: [
@@ -156,5 +185,5 @@ let package = Package(
     .library(name: "Transports", targets: ["Transports", "Streams"]),
     .library(name: "ControlClient", targets: ["ControlClient", "ControlAPI"]),
   ],
-  targets: libraries + modules + apps + suites
+  targets: libraries + modules + apps + suites + (fuzzMode == nil ? [] : fuzzers)
 )

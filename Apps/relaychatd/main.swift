@@ -1,0 +1,4 @@
+import LocalTransport
+import NodeRuntime
+
+await Daemon.main(transports: [LocalTransportFactory.factory])

@@ -1,11 +1,13 @@
 /// What a reader was asked for and what there was.
 ///
 /// `needed > available`: the bytes end too early. `needed < available`: the bytes should have ended and did not.
-package struct ByteError: Error, Equatable, Hashable {
+///
+/// Public for the reason of `ByteReader`.
+public struct ByteError: Error, Equatable, Hashable {
   /// Bytes the next field takes.
-  package let needed: Int
+  public let needed: Int
   /// Bytes that were left.
-  package let available: Int
+  public let available: Int
 
   @inlinable
   package init(needed: Int, available: Int) {

@@ -1,7 +1,10 @@
 /// Reads big-endian fields from bytes that it does not own. Total: any bytes give a value or a `ByteError`.
 ///
 /// A failed read moves nothing, so the caller can still ask what is left. Nothing is allocated but by `array`.
-package struct ByteReader: ~Escapable {
+///
+/// The type is public and its members are not: across modules the compiler inlines the members of a public type only,
+/// and a read that stays a call costs ten times as much.
+public struct ByteReader: ~Escapable {
   @usableFromInline let span: RawSpan
 
   /// Offset of the next unread byte from the start of the span.
@@ -11,6 +14,7 @@ package struct ByteReader: ~Escapable {
 
   /// Starts at the first byte of `span`.
   @inlinable
+  @inline(always)
   @_lifetime(copy span)
   package init(_ span: RawSpan) {
     self.span = span
@@ -18,11 +22,14 @@ package struct ByteReader: ~Escapable {
   }
 
   /// Bytes not yet read.
-  @inlinable package var remaining: Int { span.byteCount &- offset }
+  @inlinable package var remaining: Int {
+    @inline(always) get { span.byteCount &- offset }
+  }
 
   @inlinable package var isAtEnd: Bool { remaining == 0 }
 
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   mutating func load<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type) throws(ByteError) -> Value {
     let size = MemoryLayout<Value>.size
@@ -34,23 +41,28 @@ package struct ByteReader: ~Escapable {
   }
 
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   package mutating func u8() throws(ByteError) -> UInt8 { try load(UInt8.self) }
 
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   package mutating func u16() throws(ByteError) -> UInt16 { try load(UInt16.self) }
 
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   package mutating func u32() throws(ByteError) -> UInt32 { try load(UInt32.self) }
 
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   package mutating func u64() throws(ByteError) -> UInt64 { try load(UInt64.self) }
 
   /// Six bytes, the size of a time in milliseconds since 1970.
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   package mutating func u48() throws(ByteError) -> UInt64 {
     guard remaining >= 6 else { throw ByteError(needed: 6, available: remaining) }
@@ -89,6 +101,7 @@ package struct ByteReader: ~Escapable {
   }
 
   @inlinable
+  @inline(always)
   @_lifetime(self: copy self)
   package mutating func skip(_ count: Int) throws(ByteError) {
     guard count >= 0, remaining >= count else { throw ByteError(needed: count, available: remaining) }

@@ -1,5 +1,7 @@
 /// Appends big-endian fields to an array; what `ByteReader` reads back.
-package struct ByteWriter: Sendable {
+///
+/// Public for the reason of `ByteReader`.
+public struct ByteWriter: Sendable {
   /// What has been written.
   @inlinable package var bytes: [UInt8] { storage }
 
@@ -27,14 +29,12 @@ package struct ByteWriter: Sendable {
 
   @inlinable
   package mutating func u16(_ value: UInt16) {
-    storage.append(UInt8(truncatingIfNeeded: value &>> 8))
-    storage.append(UInt8(truncatingIfNeeded: value))
+    storage.append(bigEndian: value)
   }
 
   @inlinable
   package mutating func u32(_ value: UInt32) {
-    u16(UInt16(truncatingIfNeeded: value &>> 16))
-    u16(UInt16(truncatingIfNeeded: value))
+    storage.append(bigEndian: value)
   }
 
   /// The low six bytes of `value`. A value of 2^48 or more is written as 2^48 − 1, the latest time there is.
@@ -47,8 +47,7 @@ package struct ByteWriter: Sendable {
 
   @inlinable
   package mutating func u64(_ value: UInt64) {
-    u32(UInt32(truncatingIfNeeded: value &>> 32))
-    u32(UInt32(truncatingIfNeeded: value))
+    storage.append(bigEndian: value)
   }
 
   @inlinable

@@ -14,6 +14,12 @@ extension [UInt8] {
     self = unsafe span.withUnsafeBytes { unsafe [UInt8]($0) }
   }
 
+  /// Appends a number, its high byte first.
+  @inlinable
+  package mutating func append(bigEndian value: some FixedWidthInteger & BitwiseCopyable) {
+    unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe self.append(contentsOf: $0) }
+  }
+
   /// Appends a copy of borrowed bytes.
   @inlinable
   package mutating func append(copying span: RawSpan) {
@@ -33,8 +39,18 @@ extension RawSpan {
 
   /// The byte at `index`, or nothing outside the span.
   @inlinable
+  @inline(always)
   package func byte(at index: Int) -> UInt8? {
     guard index >= 0, index < byteCount else { return nil }
     return unsafe unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+  }
+
+  /// The big-endian number at `offset`, or 0 where it does not lie inside the span whole: for decoders that have
+  /// checked the size of a fixed layout once and for all.
+  @inlinable
+  @inline(always)
+  package func number<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type, at offset: Int) -> Value {
+    guard offset >= 0, offset <= byteCount &- MemoryLayout<Value>.size else { return 0 }
+    return Value(bigEndian: unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Value.self))
   }
 }

@@ -16,7 +16,7 @@ package enum RawDeflate {
     let code = unsafe deflateInit2_(
       &stream, CompressionLimits.level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
       Int32(MemoryLayout<z_stream>.size))
-    guard code == Z_OK else { throw .library(code: code) }
+    try check(code, is: Z_OK)
     defer { unsafe deflateEnd(&stream) }
     // One step is enough: the bound is zlib's promise for a stream finished in a single call.
     let capacity = unsafe Int(deflateBound(&stream, UInt(bytes.byteCount)))
@@ -30,7 +30,7 @@ package enum RawDeflate {
         filled = unsafe buffer.count - Int(stream.avail_out)
       }
     }
-    guard outcome == Z_STREAM_END else { throw .library(code: outcome) }
+    try check(outcome, is: Z_STREAM_END)
     return output
   }
 
@@ -42,7 +42,7 @@ package enum RawDeflate {
   ) throws(CompressionError) -> [UInt8] {
     var stream = unsafe z_stream()
     let code = unsafe inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-    guard code == Z_OK else { throw .library(code: code) }
+    try check(code, is: Z_OK)
     defer { unsafe inflateEnd(&stream) }
     var output: [UInt8] = []
     let outcome = unsafe bytes.withUnsafeBytes { input in
@@ -51,6 +51,10 @@ package enum RawDeflate {
     }
     if let error = outcome { throw error }
     return output
+  }
+
+  private static func check(_ code: Int32, is expected: Int32) throws(CompressionError) {
+    guard code == expected else { throw .library(code: code) }
   }
 
   private static func setInput(_ input: UnsafeRawBufferPointer, of stream: inout z_stream) {

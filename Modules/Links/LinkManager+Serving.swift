@@ -195,11 +195,12 @@ extension LinkManager {
     counters.count(.transportDropped, by: physical.link.droppedFrames)
     counters.count(physical.link.end == .closedHere ? .closed : .lost)
     let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate
-    plan.unlinked(
-      physical.key, hasFailed: physical.session == nil && !isOnPurpose,
-      reason: physical.closeReason?.rawValue ?? physical.link.end?.rawValue ?? "lost", now: now,
-      random: configuration.random())
     let reason = physical.closeReason?.rawValue ?? physical.link.end?.rawValue ?? "lost"
+    if !links.values.contains(where: { $0.key == physical.key }) {
+      plan.unlinked(
+        physical.key, hasFailed: physical.session == nil && !isOnPurpose, reason: reason, now: now,
+        random: configuration.random())
+    }
     await perform(table.ended(id, now: now), reason: reason)
     startDials()
   }

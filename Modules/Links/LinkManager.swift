@@ -208,7 +208,8 @@ package actor LinkManager {
         ageSeconds: Double(now.milliseconds(since: physical.openedAt)) / 1_000,
         lastFailure: plan.candidates[physical.key]?.lastFailure)
     }
-    let dialled = plan.candidates.filter { $0.value.phase != .linked }
+    let linkedKeys = Set(links.values.map(\.key))
+    let dialled = plan.candidates.filter { $0.value.phase != .linked && !linkedKeys.contains($0.key) }
       .sorted { $0.key.address.description < $1.key.address.description }
       .map { key, candidate -> LinkRecord in
         LinkRecord(

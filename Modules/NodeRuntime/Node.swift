@@ -27,6 +27,8 @@ package final class Node: Sendable {
     package var random: RandomSource
     package var log: Log
     package var isClockSynchronised: @Sendable () -> Bool
+    /// Whether the node writes itself into the route of what it passes on.
+    package var isNamedInRoutes = true
     /// False only to show what the mesh does without its memory.
     package var isDeduplicating = true
 
@@ -82,8 +84,8 @@ package final class Node: Sendable {
       occupancy: links.occupancy, digest: Latest(0), time: time, log: log.labelled("advertiser"))
     let relay = Relay(
       configuration: Relay.Configuration(
-        ownID: ownID, key: (try random.u64(), try random.u64()), isDeduplicating: environment.isDeduplicating,
-        time: time, isClockSynchronised: environment.isClockSynchronised),
+        ownID: ownID, key: (try random.u64(), try random.u64()), isNamedInRoutes: environment.isNamedInRoutes,
+        isDeduplicating: environment.isDeduplicating, time: time, isClockSynchronised: environment.isClockSynchronised),
       inbound: links.events, outbound: links.outbound)
     self.relay = relay
     session = try Session(

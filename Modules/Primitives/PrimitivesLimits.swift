@@ -3,4 +3,8 @@ package enum PrimitivesLimits {
   /// Scalars drawn before a source of randomness is called broken: one refusal has a chance of 2^-32, so eight in a
   /// row say that the source repeats itself.
   package static let scalarAttempts = 8
+
+  /// Bytes that are copied behind their label to be hashed in one go: a packet of one or two frames. Above, copying
+  /// costs more than it saves.
+  package static let hashScratchByteCount = 1_024
 }

@@ -8,6 +8,8 @@ internal import CCrypto
 package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
   // Sendable is sound: the context has one owner, and `mutating` keeps its use exclusive.
   private let context: OpaquePointer
+  /// Where a label and what follows it are put side by side: one update of short bytes is cheaper than two.
+  private let scratch: UnsafeMutableRawBufferPointer
   private var isFinished = false
 
   package init() throws(PrimitiveError) {
@@ -17,9 +19,13 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
       throw .taken(from: .digest)
     }
     unsafe self.context = context
+    unsafe scratch = .allocate(byteCount: PrimitivesLimits.hashScratchByteCount, alignment: 16)
   }
 
-  deinit { unsafe EVP_MD_CTX_free(context) }
+  deinit {
+    unsafe EVP_MD_CTX_free(context)
+    unsafe scratch.deallocate()
+  }
 
   /// Hashes `bytes` behind what came before.
   package mutating func update(_ bytes: RawSpan) throws(PrimitiveError) {
@@ -54,8 +60,19 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
   /// The digest of `label` followed by `bytes`; anything unfinished before is discarded.
   package mutating func digest(label: DomainLabel, _ bytes: RawSpan) throws(PrimitiveError) -> SHA256Digest {
     isFinished = true
-    try update(label: label)
-    try update(bytes)
+    let text = label.text
+    let labelByteCount = text.utf8CodeUnitCount
+    if labelByteCount + bytes.byteCount <= PrimitivesLimits.hashScratchByteCount {
+      let succeeded = unsafe bytes.withUnsafeBytes { source in
+        unsafe scratch.baseAddress?.copyMemory(from: text.utf8Start, byteCount: labelByteCount)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: scratch[labelByteCount...]).copyMemory(from: source)
+        return unsafe add(UnsafeRawBufferPointer(rebasing: scratch[..<(labelByteCount + source.count)]))
+      }
+      guard succeeded else { throw .taken(from: .digest) }
+    } else {
+      try update(label: label)
+      try update(bytes)
+    }
     return try finish()
   }
 

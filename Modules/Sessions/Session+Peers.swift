@@ -22,6 +22,13 @@ extension Session {
     }
   }
 
+  package func peer(_ id: PeerID) -> ListedPeer? {
+    guard let card = directory.card(of: id), let entry = directory.entry(of: id) else { return nil }
+    return ListedPeer(card: card, entry: entry)
+  }
+
+  package func peerName(_ id: PeerID) -> String? { directory.card(of: id)?.card.name.text }
+
   /// The card a tag or a route entry stands for, if it is the only one.
   package func name(ofRouteEntry entry: UInt32) -> String? {
     let cards = directory.cards.filter { $0.id.routeEntry == entry }

@@ -11,9 +11,9 @@ extension LinkFrame {
   /// Appends a frame that carries a piece of a packet.
   package static func appendFragment(_ head: FragmentHead, data: RawSpan, to bytes: inout [UInt8]) {
     bytes.append(FrameType.fragment.rawValue)
-    append(head.key, to: &bytes)
-    append(UInt16(truncatingIfNeeded: head.index), to: &bytes)
-    append(UInt16(truncatingIfNeeded: head.count), to: &bytes)
+    bytes.append(bigEndian: head.key)
+    bytes.append(bigEndian: UInt16(truncatingIfNeeded: head.index))
+    bytes.append(bigEndian: UInt16(truncatingIfNeeded: head.count))
     bytes.append(copying: data)
   }
 
@@ -49,20 +49,20 @@ extension LinkFrame {
       Self.appendFragment(head, data: nothing.rawSpan, to: &bytes)
     case .acknowledgment(let keys):
       bytes.append(FrameType.acknowledgment.rawValue)
-      for key in keys { Self.append(key, to: &bytes) }
+      for key in keys { bytes.append(bigEndian: key) }
     case .fragmentRequest(let key, let ranges):
       bytes.append(FrameType.fragmentRequest.rawValue)
-      Self.append(key, to: &bytes)
+      bytes.append(bigEndian: key)
       for range in ranges {
-        Self.append(UInt16(truncatingIfNeeded: range.first), to: &bytes)
-        Self.append(UInt16(truncatingIfNeeded: range.count), to: &bytes)
+        bytes.append(bigEndian: UInt16(truncatingIfNeeded: range.first))
+        bytes.append(bigEndian: UInt16(truncatingIfNeeded: range.count))
       }
     case .ping(let token):
       bytes.append(FrameType.ping.rawValue)
-      Self.append(token, to: &bytes)
+      bytes.append(bigEndian: token)
     case .pong(let token):
       bytes.append(FrameType.pong.rawValue)
-      Self.append(token, to: &bytes)
+      bytes.append(bigEndian: token)
     case .goodbye(let reason):
       bytes.append(FrameType.goodbye.rawValue)
       bytes.append(reason.rawValue)
@@ -77,14 +77,6 @@ extension LinkFrame {
     case .packet, .ignored: 1
     case .fragment: Self.dataOffset
     default: byteCount
-    }
-  }
-
-  private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
-    var shift = value.bitWidth
-    while shift > 0 {
-      shift -= 8
-      bytes.append(UInt8(truncatingIfNeeded: value >> shift))
     }
   }
 }

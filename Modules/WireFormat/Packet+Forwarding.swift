@@ -26,3 +26,20 @@ extension PacketKind {
     }
   }
 }
+
+extension PacketKind {
+  /// The kind in print: its name, or its number where it has none here.
+  package var name: String {
+    switch self {
+    case .linkControl: "linkControl"
+    case .personal: "personal"
+    case .receipt: "receipt"
+    case .room: "room"
+    case .public: "public"
+    case .card: "card"
+    case .urgent: "urgent"
+    case .presence: "presence"
+    default: "kind-\(rawValue)"
+    }
+  }
+}

@@ -45,14 +45,16 @@ package struct Packet: Hashable, Sendable {
     let isAppending = entry != nil && hasRoom
     let isCut = header.isRouteCut || (entry != nil && !hasRoom)
     let (sum, overflow) = header.age.addingReportingOverflow(addedAge)
-    var writer = ByteWriter(capacity: encoded.count + 4)
-    writer.u8(PacketHeader.version)
-    writer.u8(header.hops == .max ? .max : header.hops + 1)
-    writer.u32(overflow ? .max : sum)
-    writer.u8(UInt8(header.routeCount + (isAppending ? 1 : 0)) | (isCut ? 0x80 : 0))
-    writer.bytes(encoded[PacketHeader.routeOffset..<header.identifiedOffset])
-    if isAppending, let entry { writer.u32(entry) }
-    writer.bytes(encoded[header.identifiedRange])
-    return writer.bytes
+    let (hops, age) = (header.hops == .max ? .max : header.hops + 1, overflow ? UInt32.max : sum)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoded.count + 4)
+    let identified = header.identifiedOffset
+    bytes.append(copying: encoded.rawSpan.extracting(0..<identified))
+    if isAppending, let entry { bytes.append(bigEndian: entry) }
+    bytes.append(copying: encoded.rawSpan.extracting(identified..<encoded.count))
+    bytes[1] = hops
+    for index in 0..<4 { bytes[2 + index] = UInt8(truncatingIfNeeded: age >> (24 - 8 * UInt32(index))) }
+    bytes[6] = UInt8(header.routeCount + (isAppending ? 1 : 0)) | (isCut ? 0x80 : 0)
+    return bytes
   }
 }

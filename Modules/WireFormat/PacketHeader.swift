@@ -38,26 +38,28 @@ package struct PacketHeader: Hashable, Sendable {
     }
     guard let version = bytes.byte(at: 0) else { throw .bytes(ByteError(needed: 1, available: 0)) }
     guard version == Self.version else { throw .unknownVersion(version) }
-    var reader = ByteReader(bytes)
-    let route: UInt8
-    do throws(ByteError) {
-      try reader.skip(1)
-      hops = try reader.u8()
-      age = try reader.u32()
-      route = try reader.u8()
-      try reader.skip(4 &* Int(route & 0x0F))
-      kind = PacketKind(rawValue: try reader.u8())
-      flags = PacketFlags(rawValue: try reader.u8())
-      timeToLive = try reader.u8()
-      time = try reader.u48()
-      origin = Tag(rawValue: try reader.u64())
-      destination = Tag(rawValue: try reader.u64())
-      if flags.rawValue & 1 != 0 { try reader.skip(WireLimits.signatureByteCount) }
-    } catch { throw .bytes(error) }
+    guard count >= Self.routeOffset else { throw .bytes(ByteError(needed: Self.routeOffset, available: count)) }
+    let route = bytes.number(UInt8.self, at: 6)
+    let start = Self.routeOffset &+ 4 &* Int(route & 0x0F)
+    let flagBits = bytes.number(UInt8.self, at: start &+ 1)
+    let needed =
+      start &+ WireLimits.identifiedHeadByteCount
+      &+ (flagBits & 1 != 0 ? WireLimits.signatureByteCount : 0)
+    guard count >= needed else { throw .bytes(ByteError(needed: needed, available: count)) }
+    // Every field lies within what was just measured.
+    hops = bytes.number(UInt8.self, at: 1)
+    age = bytes.number(UInt32.self, at: 2)
+    kind = PacketKind(rawValue: bytes.number(UInt8.self, at: start))
+    flags = PacketFlags(rawValue: flagBits)
+    timeToLive = bytes.number(UInt8.self, at: start &+ 2)
+    time =
+      UInt64(bytes.number(UInt16.self, at: start &+ 3)) &<< 32 | UInt64(bytes.number(UInt32.self, at: start &+ 5))
+    origin = Tag(rawValue: bytes.number(UInt64.self, at: start &+ 9))
+    destination = Tag(rawValue: bytes.number(UInt64.self, at: start &+ 17))
     guard route & 0x70 == 0 else { throw .reservedRouteBits(route & 0x70) }
-    let critical = flags.rawValue & PacketFlags.criticalMask
+    let critical = flagBits & PacketFlags.criticalMask
     guard critical == 0 else { throw .criticalFlags(critical) }
-    guard flags.rawValue & 1 != 0 || !kind.requiresSignature else { throw .signatureMissing(kind) }
+    guard flagBits & 1 != 0 || !kind.requiresSignature else { throw .signatureMissing(kind) }
     routeCount = Int(route & 0x0F)
     isRouteCut = route & 0x80 != 0
     byteCount = count

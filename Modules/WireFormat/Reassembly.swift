@@ -60,7 +60,7 @@ package struct Reassembly: Sendable {
   package mutating func expire(now: UInt64) -> [DroppedReassembly] {
     var dropped: [DroppedReassembly] = []
     for link in links.keys.sorted() {
-      guard var state = links.removeValue(forKey: link) else { continue }
+      var state = links.removeValue(forKey: link) ?? LinkState()
       let stale = state.buffers.filter { now >= $0.value.progress &+ WireLimits.reassemblyPatience }.keys.sorted()
       for key in stale { remove(key, link: link, from: &state, reason: .timedOut, into: &dropped) }
       links[link] = state
@@ -76,7 +76,7 @@ package struct Reassembly: Sendable {
     var requests: [MissingFragments] = []
     let limit = min(max(rangeLimit, 1), WireLimits.requestedRangeCount)
     for link in links.keys.sorted() {
-      guard var state = links.removeValue(forKey: link) else { continue }
+      var state = links.removeValue(forKey: link) ?? LinkState()
       if now >= state.windowStart &+ 1_000 || now < state.windowStart {
         state.windowStart = now
         state.requestsInWindow = 0
@@ -178,12 +178,12 @@ package struct Reassembly: Sendable {
     let byWeight = links.sorted { ($0.value.charge, $1.key) > ($1.value.charge, $0.key) }
     for (link, state) in byWeight {
       let spared = link == current.link ? current.key : nil
-      guard let key = state.longestWaiting(except: spared) else { continue }
-      guard var owner = links.removeValue(forKey: link) else { continue }
-      var dropped: [DroppedReassembly] = []
-      remove(key, link: link, from: &owner, reason: .totalMemory, into: &dropped)
-      links[link] = owner
-      return dropped.first
+      if let key = state.longestWaiting(except: spared), var owner = links.removeValue(forKey: link) {
+        var dropped: [DroppedReassembly] = []
+        remove(key, link: link, from: &owner, reason: .totalMemory, into: &dropped)
+        links[link] = owner
+        return dropped.first
+      }
     }
     return nil
   }

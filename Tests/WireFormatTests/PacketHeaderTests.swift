@@ -17,7 +17,7 @@ struct PacketHeaderTests {
     #expect(headerFailure(routed) == nil)
     let bare = try draft(body: []).unsigned().encoded
     #expect(bare.count == 32 && headerFailure(bare) == nil)
-    #expect(headerFailure(Array(bare.dropLast())) == .bytes(ByteError(needed: 8, available: 7)))
+    #expect(headerFailure(Array(bare.dropLast())) == .bytes(ByteError(needed: 32, available: 31)))
     #expect(headerFailure([]) == .bytes(ByteError(needed: 1, available: 0)))
   }
 

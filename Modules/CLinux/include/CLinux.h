@@ -2,6 +2,7 @@
 // Linux calls that the `Glibc` module does not offer. Headers that need _GNU_SOURCE stay inside CLinux.c:
 // defining it here would give Swift two versions of some libc types.
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -24,3 +25,17 @@ int clinux_name_thread(const char *name);
 
 /// The environment of this process, as `posix_spawn` takes it.
 char **clinux_environment(void);
+
+/// 1 when the kernel's clock is kept right by something, 0 when it is not, -1 with errno.
+int clinux_is_clock_synchronised(void);
+
+/// Sends one message of a packet socket, `mark` before `bytes`, without waiting. 0, or -1 with errno.
+int clinux_send_marked(int descriptor, uint8_t mark, const uint8_t *bytes, size_t count);
+
+/// Receives up to `capacity` (at most 64) messages of a packet socket without waiting, each into its own place of
+/// `stride` bytes. Sizes go to `sizes`; a message longer than its place is cut and its size is the full one.
+/// Their number, or -1 with errno.
+int clinux_receive_messages(int descriptor, uint8_t *places, size_t stride, int capacity, uint32_t *sizes);
+
+/// Accepts a connection; it does not block and is not inherited. The descriptor, or -1 with errno.
+int clinux_accept(int listener);

@@ -1,0 +1,59 @@
+internal import Archive
+internal import Arguments
+internal import ControlServer
+internal import Database
+internal import Glibc
+internal import Identities
+internal import Lifecycle
+internal import Primitives
+internal import Sessions
+internal import Streams
+internal import Telemetry
+public import Transports
+
+/// A RelayChat daemon, for programs that bring transports of their own.
+///
+///     @main struct MyDaemon {
+///       static func main() async { await Daemon.main(transports: [myFactory]) }
+///     }
+public enum Daemon {
+  /// The version of this build.
+  public static let version = "0.1.0"
+
+  /// Runs a daemon with these transports on the arguments and the environment of the process, and ends the process
+  /// with the documented exit code when it has stopped.
+  public static func main(transports: [TransportFactory]) async -> Never {
+    let environment = ProcessEnvironment.read()
+    let code = await run(
+      arguments: Array(CommandLine.arguments.dropFirst()), environment: environment, transports: transports)
+    exit(code)
+  }
+
+  /// Runs a daemon until SIGTERM, `node.stop` or a failure.
+  ///
+  /// - Returns: the exit code: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable. What was wrong was
+  ///   said in one sentence on standard error.
+  public static func run(
+    arguments: [String], environment: [String: String], transports: [TransportFactory]
+  ) async -> Int32 {
+    let command = DaemonCommand.table(transports: transports)
+    do throws(DaemonError) {
+      switch try parse(arguments, command) {
+      case .help(let text): StandardStreams.write(text, to: 1)
+      case .version: StandardStreams.write("relaychatd \(version)\n", to: 1)
+      case .run(let invocation):
+        let configuration = try DaemonConfiguration(
+          invocation, command: command, environment: environment, user: geteuid(), factories: transports)
+        return try await DaemonProcess.run(configuration, environment: environment)
+      }
+      return ExitCode.success
+    } catch {
+      StandardStreams.write("relaychatd: \(error.sentence)\n", to: 2)
+      return error.exitCode
+    }
+  }
+
+  private static func parse(_ arguments: [String], _ command: Command) throws(DaemonError) -> ParsedCommand {
+    do { return try command.parse(arguments) } catch { throw .usage(error) }
+  }
+}

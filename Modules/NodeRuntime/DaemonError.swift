@@ -1,0 +1,120 @@
+internal import Archive
+internal import Arguments
+internal import ControlServer
+internal import Database
+internal import Identities
+internal import Lifecycle
+internal import Transports
+
+/// Why the daemon did not start or did not go on.
+enum DaemonError: Error {
+  case usage(UsageError)
+  case setting(SettingError)
+  case configuration(ConfigurationError)
+  case missingConfiguration(path: String)
+  case noTransport(known: [String])
+  case unknownScheme(String, known: [String], place: String?)
+  case transport(String, TransportConfigurationError, place: String?)
+  case state(StateDirectoryError)
+  case database(DatabaseError)
+  case identity(NodeIdentityError)
+  case socket(ControlSocketError)
+  case signals
+  case primitive
+
+  var exitCode: Int32 {
+    switch self {
+    case .usage, .noTransport: ExitCode.usage
+    case .setting(let error): error.exitCode
+    case .configuration, .missingConfiguration: ExitCode.configuration
+    case .unknownScheme(_, _, let place), .transport(_, _, let place):
+      place == nil ? ExitCode.usage : ExitCode.configuration
+    case .state, .database, .identity: ExitCode.stateUnusable
+    case .socket, .signals, .primitive: ExitCode.failure
+    }
+  }
+
+  /// One sentence with the remedy.
+  var sentence: String {
+    switch self {
+    case .usage(let error): return "\(error) Try relaychatd --help."
+    case .setting(let error): return "\(error)"
+    case .configuration(let error): return "\(error)"
+    case .missingConfiguration(let path):
+      return "There is no configuration file \(shown(path)); make it, or leave out --config."
+    case .noTransport(let known):
+      return "Say how to meet others with --transport; built in: \(known.joined(separator: "; "))."
+    case .unknownScheme(let scheme, let known, let place):
+      return "\(prefix(place))There is no transport \(shown(scheme)); built in: \(known.joined(separator: "; "))."
+    case .transport(let scheme, let error, let place):
+      return "\(prefix(place))The transport \(shown(scheme)) cannot use \(shown(error.option)): \(shown(error.reason))."
+    case .state(let error): return sentence(of: error)
+    case .database(let error): return sentence(of: error)
+    case .identity(let error): return sentence(of: error)
+    case .socket(let error): return sentence(of: error)
+    case .signals: return "The signal handlers cannot be installed; is another daemon in this process?"
+    case .primitive: return "The cryptographic library or its random generator failed; the node does not start without."
+    }
+  }
+
+  private func sentence(of error: StateDirectoryError) -> String {
+    switch error {
+    case .directory(let error): sentence(of: error)
+    case .inUse(let path, let process):
+      "Another daemon\(process.map { " (process \($0))" } ?? "") uses the state directory \(shown(path)); stop it, or give this one its own with --state."
+    case .lockFailed(let path, let code): "The lock \(shown(path)) cannot be taken: \(text(code)); check who owns it."
+    }
+  }
+
+  private func sentence(of error: PrivateDirectoryError) -> String {
+    switch error {
+    case .cannotBeMade(let path, let code):
+      "The directory \(shown(path)) cannot be made: \(text(code)); make it yourself, or name another with --state."
+    case .notADirectory(let path): "\(shown(path)) is not a directory; name another with --state."
+    case .notOurs(let path, let owner):
+      "The directory \(shown(path)) belongs to user \(owner); run as that user, or name another with --state."
+    case .openToOthers(let path, let mode):
+      "Others may enter the directory \(shown(path)) (mode \(String(mode, radix: 8))); run chmod 700 on it."
+    }
+  }
+
+  private func sentence(of error: DatabaseError) -> String {
+    switch error {
+    case .directory(let error): sentence(of: error)
+    case .file(let path, let code): "The file \(shown(path)) cannot be used: \(text(code)); check owner and mode."
+    case .notOurs(let path, let owner): "The file \(shown(path)) belongs to user \(owner); run as that user."
+    case .corrupt(let path, _):
+      "The file \(shown(path)) is damaged and was left as it is; move it away or restore a copy of it."
+    case .busy(let path): "The file \(shown(path)) is in use by another program; stop that program."
+    case .full(let path): "The disk of \(shown(path)) is full; make room."
+    case .schemaTooNew(let path, let found, let known):
+      "The file \(shown(path)) was written by a newer version (\(found), this one knows \(known)); use that version."
+    case .column, .statement: "The store cannot be read: \(shown("\(error)")); restore a copy of the state directory."
+    }
+  }
+
+  private func sentence(of error: NodeIdentityError) -> String {
+    switch error {
+    case .unreadable:
+      "The keys in plain.db cannot be read and were left as they are; restore a copy of the state directory."
+    case .storeFailed(let reason): "The keys cannot be kept: \(shown(reason)); check the disk."
+    case .primitiveFailed: "The keys cannot be made: the random generator failed."
+    }
+  }
+
+  private func sentence(of error: ControlSocketError) -> String {
+    switch error {
+    case .path: "The path of the control socket is too long or empty; name one of at most 107 bytes with --socket."
+    case .inUse(let path):
+      "Another daemon answers on \(shown(path)); stop it, or give this one its own socket with --socket."
+    case .notASocket(let path): "\(shown(path)) is not a socket and was left alone; remove it, or use --socket."
+    case .unknownGroup(let name): "There is no group \(shown(name)); make it with groupadd, or leave out --group."
+    case .systemCall(let call, let path, let code):
+      "The control socket \(shown(path)) cannot be made (\(call): \(text(code))); check the directory, or use --socket."
+    }
+  }
+
+  private func prefix(_ place: String?) -> String { place.map { "\(shown($0)): " } ?? "" }
+  private func shown(_ text: String) -> String { TerminalText.neutralised(text) }
+  private func text(_ code: Int32) -> String { SystemErrorText.text(code) }
+}

@@ -1,0 +1,189 @@
+internal import Archive
+internal import CLinux
+internal import ControlServer
+internal import Database
+internal import Glibc
+internal import Identities
+internal import Lifecycle
+internal import Primitives
+internal import Sessions
+internal import Streams
+internal import Telemetry
+internal import Transports
+
+/// The daemon as a process: opens what is on disk, joins node, transports and control socket, and ends in two stages.
+enum DaemonProcess {
+  static func run(
+    _ configuration: DaemonConfiguration, environment: [String: String]
+  ) async throws(DaemonError) -> Int32 {
+    umask(0o077)
+    _ = clinux_set_undumpable()
+    let time = TimeSource.system
+    let log = makeLog(configuration, environment: environment)
+    let state = try openState(configuration.statePath)
+    let (plain, archive) = try openStores(state)
+    let identity: NodeIdentity
+    do {
+      identity = try await NodeIdentity.load(from: plain, random: .system, wall: time.wallMilliseconds())
+    } catch {
+      throw .identity(error)
+    }
+    let profile = try await profile(configuration, plain: plain)
+    let transports = try makeTransports(configuration, time: time, name: profile.name.text, log: log)
+    let node = try makeNode(
+      identity, profile: profile, transports: transports.map(\.transport), plain: plain, archive: archive, time: time,
+      log: log, isNamedInRoutes: configuration.isNamedInRoutes)
+    let stop = Stop()
+    let events = ControlEvents()
+    let controlCounters = node.counters.makeSet("control", of: ControlCounter.self)
+    let service = NodeService(
+      node: node, stop: stop, version: Daemon.version, startedAt: time.now(), counters: node.counters)
+    try prepareSocketDirectory(configuration.socketPath)
+    let server: ControlServer
+    do {
+      server = try ControlServer(
+        path: configuration.socketPath, group: configuration.group, service: service, events: events,
+        counters: controlCounters, now: { Int64(clamping: time.wallMilliseconds()) })
+    } catch {
+      throw .socket(error)
+    }
+    let signals: AsyncStream<UnixSignal>
+    do { signals = try UnixSignals.stream() } catch { throw .signals }
+    let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
+    let parts = NodeParts(
+      node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events), stop: stop,
+      ready: ready, log: log)
+    log.notice("node starts", ["peer": .text(node.session.ownID.shortHex), "version": .text(Daemon.version)])
+    let outcome = await ServiceGroup(
+      [parts], stop: stop, signals: signals, clock: ContinuousClock.continuous, giveUp: { code in _exit(code) }
+    ).run()
+    log.notice("node ended")
+    withExtendedLifetime(state) {}
+    return outcome.exitCode
+  }
+
+  private static func makeLog(_ configuration: DaemonConfiguration, environment: [String: String]) -> Log {
+    let sink: any LogSink =
+      configuration.isJSONLog
+      ? JSONLogSink(descriptor: 2, now: { SystemTime.sinceEpoch() })
+      : TextLogSink(
+        descriptor: 2, isJournal: environment["JOURNAL_STREAM"] != nil, now: { SystemTime.sinceEpoch() })
+    return Log(label: "node", threshold: configuration.logLevel, sink: sink)
+  }
+
+  private static func openState(_ path: String) throws(DaemonError) -> StateDirectory {
+    do { return try StateDirectory(path: path) } catch { throw .state(error) }
+  }
+
+  private static func openStores(
+    _ state: StateDirectory
+  ) throws(DaemonError) -> (PlainStore, MessageArchive) {
+    do {
+      return (try PlainStore(path: state.plainPath), try MessageArchive(path: state.archivePath))
+    } catch {
+      throw .database(error)
+    }
+  }
+
+  /// What the node calls itself: as told now, else as last time, else like the host.
+  private static func profile(
+    _ configuration: DaemonConfiguration, plain: PlainStore
+  ) async throws(DaemonError) -> Session.Profile {
+    func text(_ name: String) async throws(DaemonError) -> String? {
+      do { return (try await plain.get(name)).map { String(decoding: $0, as: UTF8.self) } } catch {
+        throw .database(error)
+      }
+    }
+    let name: PeerName
+    if let told = configuration.name {
+      name = told
+    } else if let kept = (try await text(NodeIdentity.nameName)).flatMap({ try? PeerName($0) }) {
+      name = kept
+    } else {
+      guard let own = (try? PeerName(cutting: hostName())) ?? (try? PeerName("node")) else { throw .primitive }
+      name = own
+    }
+    let kept = try await text(NodeIdentity.iconName)
+    let icon = configuration.icon ?? kept.flatMap { try? PeerIcon($0) } ?? .none
+    do {
+      try await plain.put([
+        (NodeIdentity.nameName, Array(name.text.utf8)), (NodeIdentity.iconName, Array(icon.text.utf8)),
+      ])
+    } catch {
+      throw .database(error)
+    }
+    return Session.Profile(name: name, icon: icon, capabilities: configuration.isBot ? [.bot] : [])
+  }
+
+  private static func hostName() -> String {
+    var bytes = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return "node" }
+    let end = bytes.firstIndex(of: 0) ?? bytes.count
+    return String(decoding: bytes[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func makeTransports(
+    _ configuration: DaemonConfiguration, time: TimeSource, name: String, log: Log
+  ) throws(DaemonError) -> [NodeParts.RunningTransport] {
+    let seed: UInt64
+    do { seed = try RandomSource.system.u64() } catch { throw .primitive }
+    let jitter = Jitter(seed: seed)
+    let counter = LinkNumbers()
+    var made: [NodeParts.RunningTransport] = []
+    for chosen in configuration.transports {
+      let log = log.labelled(chosen.options.scheme)
+      let context = TransportContext(
+        time: time, random: { jitter.next() }, nextLinkID: { counter.next() }, nodeName: name,
+        note: { text in log.info("transport", ["note": .text(text)]) })
+      do {
+        made.append(
+          NodeParts.RunningTransport(transport: try chosen.factory.make(chosen.options, context), jitter: jitter))
+      } catch {
+        throw .transport(chosen.options.scheme, error, place: chosen.place)
+      }
+    }
+    return made
+  }
+
+  private static func makeNode(
+    _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [any Transport], plain: PlainStore,
+    archive: MessageArchive, time: TimeSource, log: Log, isNamedInRoutes: Bool
+  ) throws(DaemonError) -> Node {
+    var environment = Node.Environment(
+      transports: transports, store: archive,
+      saveIdentity: { secret, sequence async throws(SessionStoreError) in
+        do { try await NodeIdentity.save(secret, sequence: sequence, in: plain) } catch {
+          throw SessionStoreError(reason: "\(error)")
+        }
+      },
+      time: time, random: .system, log: log, isClockSynchronised: { SystemClock.isSynchronised })
+    environment.isNamedInRoutes = isNamedInRoutes
+    let sequence = identity.cardSequence
+    do {
+      return try Node(keys: identity.keys, cardSequence: sequence, profile: profile, environment: environment)
+    } catch {
+      throw .primitive
+    }
+  }
+
+  /// The directory of the socket is made for its owner alone, when it is not there.
+  private static func prepareSocketDirectory(_ socket: String) throws(DaemonError) {
+    guard let slash = socket.lastIndex(of: "/"), slash != socket.startIndex else { return }
+    let directory = String(socket[..<slash])
+    guard unsafe access(directory, F_OK) != 0 else { return }
+    do { try PrivateDirectory.prepare(directory) } catch { throw .state(.directory(error)) }
+  }
+}
+
+/// Counts links, from one.
+final class LinkNumbers: Sendable {
+  private let number = Protected<UInt64>(0)
+
+  func next() -> LinkID {
+    LinkID(
+      number: number.withLock { number in
+        number += 1
+        return number
+      })
+  }
+}

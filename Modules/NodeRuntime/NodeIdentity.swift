@@ -1,0 +1,68 @@
+internal import Archive
+internal import Bytes
+internal import Database
+package import Identities
+internal import Primitives
+internal import Sessions
+
+/// Why the keys of this node cannot be used.
+package enum NodeIdentityError: Error, Equatable {
+  /// The store has keys that cannot be read: they are kept as they are, and no new ones are made.
+  case unreadable(IdentityKeysError)
+  case storeFailed(reason: String)
+  case primitiveFailed
+}
+
+/// The keys of this node as they stand in the plain store, and the sequence of the newest card.
+///
+/// Keys are made once, in an empty store, and never on an error path. A card sequence is durable before the card is.
+struct NodeIdentity: ~Copyable {
+  static let keysName = "identity.keys"
+  static let sequenceName = "card.sequence"
+  static let nameName = "profile.name"
+  static let iconName = "profile.icon"
+
+  var keys: IdentityKeys
+  var cardSequence: UInt64
+  /// Whether the keys were made now.
+  let isNew: Bool
+
+  static func load(from store: PlainStore, random: RandomSource, wall: UInt64) async throws(NodeIdentityError)
+    -> NodeIdentity
+  {
+    do {
+      let sequence = (try await store.get(sequenceName)).map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0
+      if let bytes = try await store.get(keysName) {
+        let keys: IdentityKeys
+        do { keys = try IdentityKeys(importing: bytes.rawSpan, random: random) } catch {
+          throw NodeIdentityError.unreadable(error)
+        }
+        try await save(sequence: sequence + 1, in: store)
+        return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: false)
+      }
+      let keys = try IdentityKeys(generatedFrom: random, now: wall)
+      try await save(try keys.export(), sequence: sequence + 1, in: store)
+      return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: true)
+    } catch let error as NodeIdentityError {
+      throw error
+    } catch let error as DatabaseError {
+      throw .storeFailed(reason: "\(error)")
+    } catch {
+      throw .primitiveFailed
+    }
+  }
+
+  /// Makes keys and sequence durable together.
+  static func save(_ secret: consuming Secret, sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
+    let bytes = [UInt8](copying: secret.bytes)
+    try await store.put([(keysName, bytes), (sequenceName, encode(sequence))])
+  }
+
+  private static func save(sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
+    try await store.put([(sequenceName, encode(sequence))])
+  }
+
+  private static func encode(_ sequence: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * UInt64($0))) }
+  }
+}

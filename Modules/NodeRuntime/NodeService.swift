@@ -1,0 +1,138 @@
+internal import ControlAPI
+internal import ControlServer
+internal import Identities
+internal import Lifecycle
+internal import Links
+internal import Sessions
+internal import Streams
+internal import Telemetry
+internal import Transports
+
+/// What the control socket can ask of this node.
+struct NodeService: ControlService {
+  let node: Node
+  let stop: Stop
+  let version: String
+  let startedAt: MonotonicTime
+  let counters: CounterRegistry
+
+  func handle(_ call: ControlCall, from caller: ControlCaller) async throws(ControlError) -> ControlResult {
+    switch call {
+    case .hello:
+      let card = await node.session.ownCard
+      return .hello(
+        HelloAnswer(
+          version: version, peerID: card.id.description, name: card.card.name.text,
+          permissions: caller.permission.included))
+    case .status: return .status(await status())
+    case .stop:
+      stop.request(.graceful)
+      return .done
+    case .listPeers: return .peers(await peers())
+    case .listLinks: return .links(await links())
+    case .sendMessage(let parameters): return .sent(try await send(parameters))
+    case .messageStatus(let parameters): return .messageStatus(try await messageStatus(parameters))
+    case .listMessages(let parameters): return .messages(try await messages(limit: parameters.limit))
+    case .ping(let parameters): return .ping(try await ping(parameters))
+    case .subscribe:
+      return .subscribed(SubscribeAnswer(peers: await peers(), links: await links(), cursor: 0))
+    case .acknowledge: return .done
+    }
+  }
+
+  private func status() async -> StatusAnswer {
+    let card = await node.session.ownCard
+    let now = node.environment.time.now()
+    return StatusAnswer(
+      version: version, uptimeSeconds: Double(now.milliseconds(since: startedAt)) / 1_000,
+      peerID: card.id.description, name: card.card.name.text, icon: card.card.icon.text,
+      transports: node.environment.transports.map { transport in
+        StatusAnswer.Transport(
+          name: transport.properties.name, scheme: transport.properties.scheme,
+          state: transport.state.value.rawValue)
+      },
+      linkCount: await node.links.records().count { $0.isActive }, peerCount: await node.session.peers().count,
+      counters: counters.snapshot(), statePhase: "plain", residentBytes: ProcessMemory.residentBytes())
+  }
+
+  // MARK: Messages
+
+  private func send(_ parameters: SendParameters) async throws(ControlError) -> SendAnswer {
+    let conversation: Conversation =
+      parameters.to == "#public" ? .everyone : .peer(try await resolve(parameters.to).id)
+    let message: StoredMessage
+    do {
+      message = try await node.session.send(
+        parameters.text, to: conversation, isEcho: parameters.isEcho ?? false, isFromBot: parameters.isEcho ?? false)
+    } catch {
+      throw ControlError(error)
+    }
+    return SendAnswer(messageID: message.id.description, state: .accepted)
+  }
+
+  private func messageStatus(_ parameters: MessageStatusParameters) async throws(ControlError) -> MessageStatusAnswer {
+    guard let id = MessageID(hex: parameters.messageID) else {
+      throw ControlError(.invalidParameters, "A message ID has 32 hexadecimal digits.")
+    }
+    do {
+      guard let message = try await node.session.message(id) else {
+        throw ControlError(.notFound, "There is no message with this ID.")
+      }
+      return MessageStatusAnswer(messageID: id.description, state: .init(message.state))
+    } catch let error as ControlError {
+      throw error
+    } catch {
+      throw ControlError(.internal, "The archive does not answer.")
+    }
+  }
+
+  private func messages(limit: Int) async throws(ControlError) -> [MessageRecord] {
+    do {
+      let messages = try await node.session.messages(limit: limit)
+      var records: [MessageRecord] = []
+      for message in messages { records.append(await node.record(of: message)) }
+      return records
+    } catch {
+      throw ControlError(error)
+    }
+  }
+
+  private func ping(_ parameters: PingParameters) async throws(ControlError) -> ControlAPI.PingAnswer {
+    let card = try await resolve(parameters.peer)
+    do {
+      let answer = try await node.session.ping(card.id, timeout: .milliseconds(parameters.timeoutMilliseconds))
+      var path: [String] = []
+      for entry in answer.pathThere { path.append(await node.name(ofRouteEntry: entry)) }
+      let (seconds, attoseconds) = answer.roundTrip.components
+      return ControlAPI.PingAnswer(
+        peer: PeerReference(id: card.id.description, name: card.card.name.text),
+        roundTripMilliseconds: Double(seconds) * 1_000 + Double(attoseconds) / 1e15, hops: Int(answer.hopsThere),
+        path: path)
+    } catch {
+      throw ControlError(error)
+    }
+  }
+
+  // MARK: Peers and links
+
+  private func resolve(_ text: String) async throws(ControlError) -> VerifiedCard {
+    switch await node.session.resolve(text) {
+    case .peer(let card): return card
+    case .unknown: throw ControlError(.notFound, "No peer is known by this name or ID.")
+    case .ambiguous(let cards):
+      throw ControlError(
+        .ambiguous, "More than one peer is called so; use the ID.",
+        candidates: cards.map { "\($0.card.name.text) \($0.id)" })
+    }
+  }
+
+  private func peers() async -> [PeerRecord] {
+    let now = node.environment.time.now()
+    return await node.session.peers().map { PeerRecord($0, now: now) }
+  }
+
+  private func links() async -> [ControlAPI.LinkRecord] {
+    let names = await node.names()
+    return await node.links.records().map { ControlAPI.LinkRecord($0, names: names) }
+  }
+}

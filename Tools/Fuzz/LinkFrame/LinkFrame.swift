@@ -1,0 +1,44 @@
+import Bytes
+import FuzzSupport
+import WireFormat
+
+/// Any bytes are a frame or an error; a frame has these bytes and no others.
+private let fuzzer = Fuzzer(
+  seeds: {
+    let frames: [(String, LinkFrame)] = [
+      ("acknowledgment", .acknowledgment([1, 2, 3])), ("ping", .ping(token: 4)), ("pong", .pong(token: 5)),
+      ("goodbye", .goodbye(.stopping)),
+      (
+        "request",
+        .fragmentRequest(key: 9, ranges: [FragmentRange(first: 0, count: 2), FragmentRange(first: 4, count: 1)])
+      ),
+    ]
+    let packet = [UInt8](repeating: 3, count: 60)
+    let pieces = try Fragmenter(packet: packet, key: 8, payloadByteCount: 38).frames
+    return frames.map { ($0.0, $0.1.encoded) } + [("packet", [1] + packet), ("ignored", [64, 1])]
+      + pieces.enumerated().map { ("fragment-\($0.offset)", $0.element) }
+  },
+  test: { bytes in
+    guard let frame = try? LinkFrame(decoding: bytes.rawSpan) else { return }
+    let offset = frame.contentOffset(in: bytes.count)
+    require(offset <= bytes.count, "content lies inside its frame")
+    var copy: [UInt8] = []
+    frame.append(to: &copy, content: bytes.rawSpan.extracting(offset..<bytes.count))
+    require(copy == bytes, "a frame has one encoding")
+    switch frame {
+    case .packet, .fragment, .ignored: require(offset <= 13, "content follows the head")
+    default: require(frame.encoded == bytes, "a frame without content is its head")
+    }
+    if case .acknowledgment(let keys) = frame {
+      require(LinkFrame.acknowledgments(of: keys, payloadByteCount: 509) == [bytes], "keys go in one frame")
+    }
+    if case .fragmentRequest(let key, let ranges) = frame,
+      let sender = try? Fragmenter(packet: [UInt8](repeating: 1, count: 2_000), key: key, payloadByteCount: 60)
+    {
+      let indices = sender.indices(in: ranges)
+      require(indices.allSatisfy { (0..<sender.frameCount).contains($0) }, "only what exists is sent again")
+    }
+  })
+
+@_cdecl("FuzzLinkFrame_main")
+func main(_ count: Int32, _ arguments: Arguments) -> Int32 { unsafe fuzzer.run(count, arguments) }
