@@ -25,16 +25,19 @@ package struct Program: Sendable {
   private let command: Command
   private let version: String
   private let clock: any Clock<Duration>
+  /// For the daemon that `--node` starts.
+  private let nodeArguments: [String]
   /// True when the program runs until it is stopped, so that a signal is its natural end.
   private let runsUntilStopped: @Sendable (Invocation) -> Bool
 
   package init(
-    _ command: Command, version: String = Program.version, clock: any Clock<Duration>,
+    _ command: Command, version: String = Program.version, clock: any Clock<Duration>, nodeArguments: [String] = [],
     runsUntilStopped: @escaping @Sendable (Invocation) -> Bool
   ) {
     self.command = command
     self.version = version
     self.clock = clock
+    self.nodeArguments = nodeArguments
     self.runsUntilStopped = runsUntilStopped
   }
 
@@ -87,7 +90,7 @@ package struct Program: Sendable {
         try await body(context(invocation, settings, environment, socket))
         return
       }
-      let node = try await ChildNode.start(settings, environment: environment, clock: clock)
+      let node = try await ChildNode.start(settings, extra: nodeArguments, environment: environment, clock: clock)
       do throws(ProgramFailure) {
         try await body(context(invocation, settings, environment, node.socket))
         await node.stop()
