@@ -7,7 +7,7 @@ let botCommand = Command(
   examples: [
     CommandExample("relaychat-bot", "speak through the daemon that runs"),
     CommandExample(
-      "relaychat-bot --node --name Echo --transport local:directory=/tmp/air", "with a daemon of its own"),
+      "relaychat-bot --node --name Echo --transport local:/tmp/air", "with a daemon of its own"),
   ],
   options: CommonOptions.all,
   notes: [
