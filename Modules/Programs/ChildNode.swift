@@ -13,7 +13,7 @@ package struct ChildNode: Sendable {
     _ settings: Settings, extra: [String], environment: [String: String], clock: any Clock<Duration>
   ) async throws(ProgramFailure) -> ChildNode {
     let parents = [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"], "/tmp"].compactMap { $0 }
-    guard let directory = parents.lazy.compactMap({ TemporaryDirectory(in: $0) }).first else {
+    guard let directory = TemporaryDirectory.make(inOneOf: parents) else {
       throw ProgramFailure("No temporary directory can be made; set TMPDIR to a directory that you can write to.")
     }
     let socket = directory.path + "/control.sock"
