@@ -35,7 +35,7 @@ struct EchoBot {
   }
 
   /// Returns when the connection has ended.
-  private func serve(_ client: ControlClient, _ ready: () -> Void) async throws(ControlClientError) {
+  private func serve(_ client: NodeClient, _ ready: () -> Void) async throws(ControlClientError) {
     _ = try await client.subscribe(to: [.message])
     ready()
     var policy = EchoPolicy(id: client.hello.peerID, name: client.hello.name)

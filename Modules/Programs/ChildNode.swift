@@ -63,7 +63,7 @@ package struct ChildNode: Sendable {
         let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : ExitCode.failure
         throw ProgramFailure("The daemon of this program has ended before it was ready.", exitCode: max(1, code))
       }
-      if let client = try? await ControlClient.connect(to: socket, as: "relaychat", clock: clock) {
+      if let client = try? await NodeClient.connect(to: socket, as: "relaychat", clock: clock) {
         client.close()
         return
       }
