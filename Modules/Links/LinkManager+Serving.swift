@@ -194,7 +194,7 @@ extension LinkManager {
     links[id] = nil
     counters.count(.transportDropped, by: physical.link.droppedFrames)
     counters.count(physical.link.end == .closedHere ? .closed : .lost)
-    let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate
+    let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate || physical.closeReason == .wornOut
     let reason = physical.closeReason?.rawValue ?? physical.link.end?.rawValue ?? "lost"
     if !links.values.contains(where: { $0.key == physical.key }) {
       plan.unlinked(

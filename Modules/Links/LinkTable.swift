@@ -40,6 +40,8 @@ package struct LinkTable: Sendable {
     /// Nothing was heard for too long.
     case silent
     case brokenFrames
+    /// The session's keys have served their time: the peers meet again with new ones.
+    case wornOut
     case transportFailed
     case stopping
   }
