@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Telemetry
 internal import Routing
 internal import Streams
+internal import Telemetry
 internal import Transports
 internal import WireFormat
 
