@@ -159,7 +159,8 @@ let suites: [Target] = [
   tests(
     "NodeRuntime",
     [
-      "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities", "Primitives",
+      "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
+      "Primitives",
       "Telemetry", "Bytes",
     ]),
 ]

@@ -99,7 +99,9 @@ package struct LocalAir: Sendable, Equatable {
     conditions.delayMilliseconds = number("delay", 0...60_000) ?? base.delayMilliseconds
     conditions.jitterMilliseconds = number("jitter", 0...60_000) ?? base.jitterMilliseconds
     conditions.frameSize = number("frame-size", 1...4_096).map { Int($0) } ?? base.frameSize
-    if let broken = document.value(section, "broken") { conditions.isBroken = ["yes", "true", "on", "1"].contains(broken) }
+    if let broken = document.value(section, "broken") {
+      conditions.isBroken = ["yes", "true", "on", "1"].contains(broken)
+    }
     return conditions
   }
 

@@ -1,6 +1,6 @@
 internal import ControlServer
-internal import Links
 internal import Lifecycle
+internal import Links
 internal import Streams
 internal import Telemetry
 internal import Transports
