@@ -74,7 +74,9 @@ struct LocalDial: Sendable {
       peerName = name
       return [.send(.connected)]
     case .discoverService(let identifier) where peerName != nil:
-      guard identifier == Self.service else { return [.send(.refused(reason: "no such service")), .fail("no such service")] }
+      guard identifier == Self.service else {
+        return [.send(.refused(reason: "no such service")), .fail("no such service")]
+      }
       return [.send(.serviceFound)]
     case .discoverCharacteristic(let identifier) where peerName != nil:
       guard identifier == Self.characteristic else {

@@ -32,7 +32,8 @@ enum DaemonCommand {
           "socket", value: "PATH", help: "The control socket.", environment: "RELAYCHAT_SOCKET", key: "control.socket"),
         CommandOption(
           "group", value: "GROUP", help: "The group whose members may use the control socket.", key: "control.group"),
-        CommandOption("config", short: "c", value: "FILE", help: "The configuration file.", environment: "RELAYCHAT_CONFIG"),
+        CommandOption(
+          "config", short: "c", value: "FILE", help: "The configuration file.", environment: "RELAYCHAT_CONFIG"),
         CommandOption(
           "log-level", value: "LEVEL", help: "trace, debug, info, notice, warning or error.", defaultValue: "notice",
           environment: "RELAYCHAT_LOG_LEVEL", key: "log.level"),

@@ -60,7 +60,8 @@ struct EventBridge: Sendable {
       }
       let event: LinkEvent? =
         switch notice {
-        case .dialReached(_, let address, _): record { $0.address == address }.map { LinkEvent(change: .step, link: $0) }
+        case .dialReached(_, let address, _):
+          record { $0.address == address }.map { LinkEvent(change: .step, link: $0) }
         case .dialFailed(_, let address, _, let reason):
           record { $0.address == address }.map { LinkEvent(change: .step, reason: reason, link: $0) }
         case .up(let link, _, _, _): record { $0.link == link }.map { LinkEvent(change: .up, link: $0) }

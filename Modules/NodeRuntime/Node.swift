@@ -34,7 +34,8 @@ package final class Node: Sendable {
 
     package init(
       transports: [any Transport], store: any SessionStore,
-      saveIdentity: @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
+      saveIdentity:
+        @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
         Void,
       time: TimeSource, random: RandomSource, log: Log, isClockSynchronised: @escaping @Sendable () -> Bool
     ) {

@@ -1,8 +1,8 @@
+internal import Bytes
 internal import ControlAPI
 internal import Identities
 internal import Links
 internal import Primitives
-internal import Bytes
 internal import Sessions
 internal import Streams
 internal import Transports

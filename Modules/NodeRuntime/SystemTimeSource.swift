@@ -1,5 +1,5 @@
-package import Streams
 internal import Lifecycle
+package import Streams
 
 extension TimeSource {
   /// The clocks of the machine: time since boot with sleep, and the time of day.
