@@ -66,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
 
@@ -105,22 +106,26 @@ let modules: [Target] = [
   module("ControlServer", ["Bytes", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
   module("ControlClient", ["Bytes", "Streams", "Lifecycle", "ControlAPI", "CLinux"]),
   module(
+    "Programs",
+    ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "CLinux"]),
+  module("BotKit", ["ControlAPI"]),
+  module(
     "NodeRuntime",
     basics + pure + ["Transports"] + actors + ["Database", "Archive", "ControlAPI", "ControlServer", "CLinux"]),
   module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport"]),
 ]
 
-let client = ["Bytes", "Arguments", "Lifecycle", "Telemetry", "ControlAPI", "ControlClient"]
+let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "Programs"]
 
 let apps: [Target] = [
   app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
   app("relaychat", client),
-  app("relaychat-bot", client),
+  app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "MemoryTransport", "LocalTransport", "ControlAPI", "ControlClient", "CLinux", "CCrypto",
+      "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench"),
 ]
@@ -149,10 +154,13 @@ let suites: [Target] = [
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
+  tests("Programs", ["Arguments", "ControlAPI", "ControlClient"]),
+  tests("BotKit", ["ControlAPI"]),
   tests(
     "NodeRuntime",
     [
-      "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities", "Primitives",
+      "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
+      "Primitives",
       "Telemetry", "Bytes",
     ]),
 ]

@@ -1,0 +1,18 @@
+import Arguments
+import Glibc
+import Programs
+
+let program = Program(relaychatCommand, clock: ContinuousClock()) { $0.command.name == "listen" }
+
+let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (context) throws(ProgramFailure) in
+  switch context.invocation.command.name {
+  case "status": try await showStatus(context)
+  case "peers": try await listPeers(context)
+  case "links": try await listLinks(context)
+  case "send": try await sendMessage(context)
+  case "listen": try await listen(context)
+  case "ping": try await ping(context)
+  case let name: throw ProgramFailure("There is no command \(name).", exitCode: ExitCode.usage)
+  }
+}
+exit(code)

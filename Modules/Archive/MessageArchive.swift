@@ -1,6 +1,6 @@
+internal import Bytes
 package import Database
 package import Identities
-internal import Bytes
 internal import Lifecycle
 package import Sessions
 
@@ -117,7 +117,8 @@ package actor MessageArchive: SessionStore {
 
   package func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard] {
     try guarded { () throws(DatabaseError) in
-      try database.rows("SELECT card FROM contacts ORDER BY saved DESC LIMIT ?", [.integer(Int64(limit))], limit: limit) {
+      try database.rows("SELECT card FROM contacts ORDER BY saved DESC LIMIT ?", [.integer(Int64(limit))], limit: limit)
+      {
         row throws(DatabaseError) in
         let bytes = try row.blob(0)
         return try? VerifiedCard(verifying: bytes.rawSpan)

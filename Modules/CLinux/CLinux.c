@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <sys/timex.h>
 #include <sys/uio.h>
 
@@ -26,6 +27,8 @@ int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity) {
 int clinux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+char **clinux_environment(void) { return environ; }
 
 int clinux_is_clock_synchronised(void) {
   struct timex state = {.modes = 0};

@@ -19,6 +19,14 @@ enum ControlLine {
   }
 }
 
+/// Records as text, the way the protocol writes them: for programs that pass them on or keep them.
+public enum ControlJSON {
+  /// One line with its line end; keys are in order of their names. nil when it does not fit a line.
+  public static func line(_ value: some Encodable) -> [UInt8]? {
+    try? ControlLine.encode(value, limit: ControlAPILimits.bytesOfAnswer)
+  }
+}
+
 /// Any name of a member.
 struct MemberName: CodingKey, Hashable {
   let stringValue: String

@@ -24,14 +24,17 @@ public struct SendParameters: ControlParameters, Equatable {
   public var text: String
   /// Marks the text as the answer of an echo bot, which no bot answers.
   public var isEcho: Bool?
+  /// Marks the author as a bot, whom no bot answers.
+  public var isBot: Bool?
 
-  public init(to: String, text: String, isEcho: Bool? = nil) {
+  public init(to: String, text: String, isEcho: Bool? = nil, isBot: Bool? = nil) {
     self.to = to
     self.text = text
     self.isEcho = isEcho
+    self.isBot = isBot
   }
 
-  static let names: Set<String> = ["to", "text", "isEcho"]
+  static let names: Set<String> = ["to", "text", "isEcho", "isBot"]
   func check() throws(ControlError) {
     try checkReference(to, "to")
     guard !text.isEmpty else { throw ControlError(.invalidParameters, "text is empty") }

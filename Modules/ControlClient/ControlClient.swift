@@ -64,11 +64,14 @@ public final class ControlClient: Sendable {
     return answer.links
   }
 
-  /// Returns when the message is on the node's disk.
-  public func send(_ text: String, to recipient: String, isEcho: Bool = false) async throws(ControlClientError)
-    -> SendAnswer
+  /// Returns when the message is on the node's disk. `isBot` and `isEcho` mark it as the word of a program, which no bot
+  /// answers.
+  public func send(_ text: String, to recipient: String, isBot: Bool = false, isEcho: Bool = false)
+    async throws(ControlClientError) -> SendAnswer
   {
-    try await call(.sendMessage(SendParameters(to: recipient, text: text, isEcho: isEcho ? true : nil)))
+    let parameters = SendParameters(
+      to: recipient, text: text, isEcho: isEcho ? true : nil, isBot: isBot ? true : nil)
+    return try await call(.sendMessage(parameters))
   }
 
   public func messageStatus(_ messageID: String) async throws(ControlClientError) -> MessageStatusAnswer {

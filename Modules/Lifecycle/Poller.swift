@@ -32,9 +32,13 @@ package struct Poller: ~Copyable {
 
   deinit { close(descriptor) }
 
-  package func add(_ target: Int32, token: UInt64, _ interest: Interest) { control(EPOLL_CTL_ADD, target, token, interest) }
+  package func add(_ target: Int32, token: UInt64, _ interest: Interest) {
+    control(EPOLL_CTL_ADD, target, token, interest)
+  }
 
-  package func change(_ target: Int32, token: UInt64, _ interest: Interest) { control(EPOLL_CTL_MOD, target, token, interest) }
+  package func change(_ target: Int32, token: UInt64, _ interest: Interest) {
+    control(EPOLL_CTL_MOD, target, token, interest)
+  }
 
   package func remove(_ target: Int32) { control(EPOLL_CTL_DEL, target, 0, []) }
 

@@ -97,7 +97,8 @@ package struct DialPlan: Sendable {
 
   /// When `dials` may have something to do, if nothing else happens.
   package var deadline: MonotonicTime? {
-    candidates.lazy.filter { $0.value.phase == .waiting && self.power[$0.key.transport].isOn }.map(\.value.notBefore).min()
+    candidates.lazy.filter { $0.value.phase == .waiting && self.power[$0.key.transport].isOn }.map(\.value.notBefore)
+      .min()
   }
 
   package mutating func reached(_ key: Key, step: DialStep) {

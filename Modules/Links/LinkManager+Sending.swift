@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Telemetry
 internal import Routing
 internal import Streams
+internal import Telemetry
 internal import Transports
 internal import WireFormat
 
@@ -50,6 +50,7 @@ extension LinkManager {
       let limit = physical.frameSize - physical.session!.overhead
       guard let content = transfers[slot]?.nextContent(limit: limit, now: now) else { break }
       guard let frame = try? physical.session!.seal(content) else { continue }
+      if physical.session!.isWornOut { alarm.set(now) }
       guard transmit(frame, on: physical) else {
         physical.refused = frame
         break
@@ -113,7 +114,11 @@ extension LinkManager {
   }
 
   private func keepAlive(_ physical: PhysicalLink, now: MonotonicTime) {
-    guard physical.session != nil else { return }
+    guard let session = physical.session else { return }
+    if session.isWornOut {
+      close(physical.link.id, .wornOut)
+      return
+    }
     if now.since(physical.lastReceived) >= LinksLimits.deadAfter {
       close(physical.link.id, .silent)
       return

@@ -1,8 +1,8 @@
 internal import Bytes
-internal import Telemetry
 internal import Identities
 internal import Routing
 internal import Streams
+internal import Telemetry
 internal import Transports
 internal import WireFormat
 
@@ -143,7 +143,11 @@ extension LinkManager {
     do throws(WireError) {
       packet = try Packet(decoding: bytes)
     } catch {
-      if case .unknownVersion = error { counters.count(.packetsOfUnknownVersion) } else { broken(physical, .packetsMalformed) }
+      if case .unknownVersion = error {
+        counters.count(.packetsOfUnknownVersion)
+      } else {
+        broken(physical, .packetsMalformed)
+      }
       return
     }
     guard let id = try? identifier.id(of: packet) else { return }
@@ -194,7 +198,7 @@ extension LinkManager {
     links[id] = nil
     counters.count(.transportDropped, by: physical.link.droppedFrames)
     counters.count(physical.link.end == .closedHere ? .closed : .lost)
-    let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate
+    let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate || physical.closeReason == .wornOut
     let reason = physical.closeReason?.rawValue ?? physical.link.end?.rawValue ?? "lost"
     if !links.values.contains(where: { $0.key == physical.key }) {
       plan.unlinked(

@@ -104,7 +104,8 @@ package actor LinkManager {
     for await state in configuration.transports[index].state {
       plan.powered(index, isOn: state == .poweredOn)
       configuration.log.notice(
-        "transport state", ["transport": .text(configuration.transports[index].properties.name), "state": .text(state.rawValue)])
+        "transport state",
+        ["transport": .text(configuration.transports[index].properties.name), "state": .text(state.rawValue)])
       startDials()
     }
   }

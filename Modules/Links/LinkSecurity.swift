@@ -61,10 +61,13 @@ package protocol LinkHandshake: Sendable {
 }
 
 /// The frames of one established link.
+///
+/// Keys are changed inside `seal` and `open` as the implementation sees fit; both sides do it at the same frame, so
+/// nothing else needs to know. When a session says that it is worn out, the link is closed and dialled anew.
 package protocol LinkSession: Sendable {
   /// Bytes by which a sealed frame is longer than its content.
   var overhead: Int { get }
-  /// Whether the keys have served their time and a new handshake must replace this session.
+  /// Whether the keys have served their time and only a new handshake gives better ones.
   var isWornOut: Bool { get }
   /// The frame that carries `content`; its first byte is below 0x80.
   mutating func seal(_ content: [UInt8]) throws(LinkSecurityError) -> [UInt8]

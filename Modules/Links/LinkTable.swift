@@ -40,6 +40,8 @@ package struct LinkTable: Sendable {
     /// Nothing was heard for too long.
     case silent
     case brokenFrames
+    /// The session's keys have served their time: the peers meet again with new ones.
+    case wornOut
     case transportFailed
     case stopping
   }
@@ -112,8 +114,10 @@ package struct LinkTable: Sendable {
       return [.moved(slot: slot, to: id), close(active, .duplicate)]
     }
     guard active == id else { return [] }
-    return links.filter { $0.value.slot == slot && $0.key != id && !$0.value.isClosing && slots[slot]?.successor != $0.key }
-      .keys.sorted().map { close($0, .duplicate) }
+    return links.filter {
+      $0.value.slot == slot && $0.key != id && !$0.value.isClosing && slots[slot]?.successor != $0.key
+    }
+    .keys.sorted().map { close($0, .duplicate) }
   }
 
   /// A link has ended, whoever ended it.
@@ -154,7 +158,9 @@ package struct LinkTable: Sendable {
   }
 
   private func survivor(_ active: LinkID, _ new: LinkID, peer: PeerID) -> LinkID {
-    guard let activeRole = links[active]?.role, let newRole = links[new]?.role, activeRole != newRole else { return new }
+    guard let activeRole = links[active]?.role, let newRole = links[new]?.role, activeRole != newRole else {
+      return new
+    }
     let lowerIsCentral: LinkRole = ownID < peer ? .central : .peripheral
     return newRole == lowerIsCentral ? new : active
   }

@@ -226,7 +226,9 @@ package struct LinkTransfer: Sendable {
   package mutating func tick(now: MonotonicTime) {
     while let entry = deadlines.first, entry.deadline <= now {
       _ = deadlines.popFirst()
-      guard var flight = inFlight[entry.key], flight.deadline == entry.deadline, flight.pending.isEmpty else { continue }
+      guard var flight = inFlight[entry.key], flight.deadline == entry.deadline, flight.pending.isEmpty else {
+        continue
+      }
       guard flight.attempts < LinksLimits.attempts else {
         remove(entry.key)
         count(.unacknowledged)

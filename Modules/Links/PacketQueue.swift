@@ -2,7 +2,7 @@ internal import WireFormat
 
 /// Packets that wait for one neighbour: control before personal before public before bulk, first come first served
 /// in a class. When it is full the oldest packet of the lowest class goes, be it the new one.
-struct PacketQueue: Sendable {
+package struct PacketQueue: Sendable {
   private struct Lane: Sendable {
     var packets: [OutgoingPacket?] = []
     var head = 0
@@ -26,6 +26,8 @@ struct PacketQueue: Sendable {
     }
   }
 
+  package init() {}
+
   private var lanes = [Lane](repeating: Lane(), count: TrafficClass.allCases.count)
   private(set) var count = 0
   private(set) var byteCount = 0
@@ -33,7 +35,7 @@ struct PacketQueue: Sendable {
   var isEmpty: Bool { count == 0 }
 
   /// - Returns: the packet that had to go, if one had to.
-  mutating func insert(_ packet: OutgoingPacket) -> OutgoingPacket? {
+  package mutating func insert(_ packet: OutgoingPacket) -> OutgoingPacket? {
     var victim: OutgoingPacket?
     if count >= LinksLimits.queuedPackets || byteCount + packet.bytes.count > LinksLimits.queuedBytes {
       let lowest = lanes.lastIndex { !$0.isEmpty } ?? 0
@@ -48,7 +50,7 @@ struct PacketQueue: Sendable {
     return victim
   }
 
-  mutating func popFirst() -> OutgoingPacket? {
+  package mutating func popFirst() -> OutgoingPacket? {
     for lane in lanes.indices {
       guard let packet = lanes[lane].popFirst() else { continue }
       count -= 1

@@ -1,8 +1,8 @@
-internal import Transports
+package import Transports
 
 /// The six steps of a dial over a socket, seen from either end. Pure: a message in, a message out.
-struct LocalDial: Sendable {
-  enum Action: Sendable, Equatable {
+package struct LocalDial: Sendable {
+  package enum Action: Sendable, Equatable {
     case send(LocalMessage)
     /// The step is reached; told to whoever dialled.
     case reached(DialStep)
@@ -31,7 +31,7 @@ struct LocalDial: Sendable {
   /// The end that dials.
   ///
   /// - Returns: the dial and its first message.
-  static func outgoing(from name: String) -> (LocalDial, LocalMessage) {
+  package static func outgoing(from name: String) -> (LocalDial, LocalMessage) {
     (LocalDial(stage: .connecting), .connect(name: name))
   }
 
@@ -41,7 +41,7 @@ struct LocalDial: Sendable {
   private init(stage: Stage) { self.stage = stage }
 
   /// - Parameter admit: whether a node of this name may connect; the reason when not.
-  mutating func receive(_ message: LocalMessage, admit: (String) -> String?) -> [Action] {
+  package mutating func receive(_ message: LocalMessage, admit: (String) -> String?) -> [Action] {
     switch (stage, message) {
     case (.connecting, .connected):
       stage = .discoveringService

@@ -85,19 +85,22 @@ struct EventBridge: Sendable {
         }
       case .element(let reception):
         guard events.isWanted(.reception) else { continue }
+        var name = ""
+        if let neighbour = reception.neighbour { name = await node.session.peerName(neighbour) ?? "" }
         events.publish(
           ControlEvent(
-            time: Int64(clamping: reception.wallMilliseconds), body: .reception(ReceptionEvent(reception))))
+            time: Int64(clamping: reception.wallMilliseconds),
+            body: .reception(ReceptionEvent(reception, neighbourName: name))))
       }
     }
   }
 }
 
 extension ReceptionEvent {
-  init(_ reception: Reception) {
+  init(_ reception: Reception, neighbourName: String) {
     self.init(
       link: "link-\(reception.link)",
-      neighbour: reception.neighbour.map { PeerReference(id: $0.description, name: "") }, direction: .in,
+      neighbour: reception.neighbour.map { PeerReference(id: $0.description, name: neighbourName) }, direction: .in,
       packetKind: reception.kind.name, id: reception.id.description, hops: Int(reception.hops),
       size: reception.byteCount, verdict: reception.verdict.rawValue)
   }

@@ -27,6 +27,8 @@ package final class Node: Sendable {
     package var random: RandomSource
     package var log: Log
     package var isClockSynchronised: @Sendable () -> Bool
+    /// How links are protected, from the card of this node.
+    package var security: @Sendable (Latest<VerifiedCard>) -> any LinkSecurity = { OpenExchange(ownCard: $0) }
     /// Whether the node writes itself into the route of what it passes on.
     package var isNamedInRoutes = true
     /// False only to show what the mesh does without its memory.
@@ -75,7 +77,7 @@ package final class Node: Sendable {
     let jitter = try Jitter(seed: random.u64())
     links = try LinkManager(
       LinkManager.Configuration(
-        ownID: ownID, transports: environment.transports, security: OpenExchange(ownCard: ownCard), time: time,
+        ownID: ownID, transports: environment.transports, security: environment.security(ownCard), time: time,
         random: { jitter.next() }, log: log.labelled("links")))
     scanner = Scanner(
       transports: environment.transports, candidates: links.candidates, occupancy: links.occupancy, time: time,

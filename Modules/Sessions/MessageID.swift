@@ -12,7 +12,8 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
 
   /// 32 hex digits.
   package init?(hex: some StringProtocol) {
-    guard hex.utf8.count == 32, let high = UInt64(hex.prefix(16), radix: 16), let low = UInt64(hex.suffix(16), radix: 16)
+    guard hex.utf8.count == 32, let high = UInt64(hex.prefix(16), radix: 16),
+      let low = UInt64(hex.suffix(16), radix: 16)
     else { return nil }
     self.init(high: high, low: low)
   }

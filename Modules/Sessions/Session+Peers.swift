@@ -37,7 +37,12 @@ extension Session {
 
   /// Finds a peer by its full ID, a prefix of it, or its name; never by a guess.
   package func resolve(_ text: String) -> PeerResolution {
-    let isHex = text.count >= 4 && text.utf8.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") || UInt8(ascii: "a") <= $0 | 0x20 && $0 | 0x20 <= UInt8(ascii: "f") }
+    let isHex =
+      text.count >= 4
+      && text.utf8.allSatisfy {
+        UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9")
+          || UInt8(ascii: "a") <= $0 | 0x20 && $0 | 0x20 <= UInt8(ascii: "f")
+      }
     var found: [PeerID] = isHex ? directory.peers(prefix: text) : []
     if let name = try? PeerName(text) { found += directory.peers(named: name).filter { !found.contains($0) } }
     let cards = found.compactMap { directory.card(of: $0) }

@@ -1,9 +1,9 @@
-internal import Identities
 internal import Bytes
-internal import Telemetry
+internal import Identities
 internal import Primitives
 internal import Routing
 internal import Streams
+internal import Telemetry
 internal import WireFormat
 
 extension Session {

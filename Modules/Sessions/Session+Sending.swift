@@ -1,8 +1,8 @@
 package import Identities
-internal import Telemetry
 internal import Primitives
 internal import Routing
 internal import Streams
+internal import Telemetry
 internal import WireFormat
 
 /// Why something was not sent.

@@ -30,7 +30,8 @@ package actor Session {
     package var originate: @Sendable (Packet, PacketID) async -> Int
     package var store: any SessionStore
     /// Makes keys and card sequence durable, before a card made of them leaves.
-    package var saveIdentity: @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) -> Void
+    package var saveIdentity:
+      @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) -> Void
     package var ownCard: Latest<VerifiedCard>
     package var time: TimeSource
     package var random: RandomSource
@@ -39,7 +40,8 @@ package actor Session {
     package init(
       deliveries: Channel<Delivery>, originate: @escaping @Sendable (Packet, PacketID) async -> Int,
       store: any SessionStore,
-      saveIdentity: @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
+      saveIdentity:
+        @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
         Void,
       ownCard: Latest<VerifiedCard>, time: TimeSource, random: RandomSource, log: Log
     ) {

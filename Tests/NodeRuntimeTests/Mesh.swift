@@ -1,5 +1,6 @@
 import Bytes
 import Identities
+import Links
 import MemoryTransport
 import Primitives
 import Sessions
@@ -25,6 +26,7 @@ final class Mesh: @unchecked Sendable {
   let medium: MemoryMedium
   private(set) var members: [Member] = []
   private let isDeduplicating: Bool
+  private let security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)?
   private let random: SharedGenerator
   private let linkNumbers = SharedGenerator(seed: 0)
   /// Texts that each member's clients were told, in order.
@@ -33,9 +35,11 @@ final class Mesh: @unchecked Sendable {
 
   init(
     seed: UInt64, isDeduplicating: Bool = true,
+    security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)? = nil,
     dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in }
   ) {
     self.isDeduplicating = isDeduplicating
+    self.security = security
     random = SharedGenerator(seed: seed)
     medium = MemoryMedium(time: simulation.time.source, seed: seed &+ 1, dialGate: dialGate)
   }
@@ -54,6 +58,7 @@ final class Mesh: @unchecked Sendable {
       transports: [transport], store: store, saveIdentity: { _, _ throws(SessionStoreError) in },
       time: simulation.time.source, random: source, log: log, isClockSynchronised: { true })
     environment.isDeduplicating = isDeduplicating
+    if let security { environment.security = security }
     let wall = simulation.time.source.wallMilliseconds()
     let identity =
       try keys.map { bytes in try IdentityKeys(importing: bytes.rawSpan, random: source) }

@@ -50,7 +50,7 @@ import Testing
   func oneLogicalLinkRemains(seed: UInt64) throws {
     let rounds = 100
     let barrier = Barrier()
-    let mesh = Mesh(seed: seed) { from, _ in await barrier.wait(from: from) }
+    let mesh = Mesh(seed: seed, dialGate: { from, _ in await barrier.wait(from: from) })
     for name in ["A", "B"] { try mesh.add(name) }
     mesh.medium.setReach("A", "B", true)
     var random = SeededGenerator(seed: seed)

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Measures what is promised and prints it beside the goals. `--json` for programs, `--quick` for a short idle
+/// measurement, `--only WORD` for the rows of one part: pure, hop, throughput or idle.
+let arguments = CommandLine.arguments.dropFirst()
+
+if let place = arguments.firstIndex(of: "--echo"), let descriptor = Int32(arguments[place + 1]) {
+  EchoProcess.serve(descriptor)
+  exit(0)
+}
+signal(SIGPIPE, SIG_IGN)
+let only = arguments.firstIndex(of: "--only").map { arguments[$0 + 1] }
+let isJSON = arguments.contains("--json")
+let idleSeconds: UInt32 = arguments.contains("--quick") ? 10 : 60
+
+func say(_ text: String) {
+  if !isJSON, isatty(2) == 1 { _ = unsafe write(2, text, text.utf8.count) }
+}
+
+var rows: [BenchRow] = []
+do {
+  if only == nil || only == "pure" {
+    say("state machines…\n")
+    rows += try PureBenchmarks.run()
+  }
+  if only == nil || only == "hop" {
+    say("one hop…\n")
+    rows += try await DaemonBenchmarks.hop()
+  }
+  if only == nil || only == "throughput" {
+    say("throughput…\n")
+    rows.append(try await DaemonBenchmarks.throughput())
+  }
+  if only == nil || only == "idle" {
+    say("idle for \(idleSeconds) s…\n")
+    rows += try await DaemonBenchmarks.idle(seconds: idleSeconds)
+  }
+} catch {
+  let text = "relaychat-bench: \(error)\n"
+  _ = unsafe write(2, text, text.utf8.count)
+  exit(1)
+}
+let output = isJSON ? "[" + rows.map(\.json).joined(separator: ",\n ") + "]\n" : BenchRow.table(rows)
+_ = unsafe write(1, output, output.utf8.count)
+exit(rows.contains { $0.isMet == false } ? 1 : 0)

@@ -23,6 +23,9 @@ int clinux_set_undumpable(void);
 /// Names the calling thread, at most 15 bytes. 0, or an error number.
 int clinux_name_thread(const char *name);
 
+/// The environment of this process, as `posix_spawn` takes it.
+char **clinux_environment(void);
+
 /// 1 when the kernel's clock is kept right by something, 0 when it is not, -1 with errno.
 int clinux_is_clock_synchronised(void);
 

@@ -1,0 +1,58 @@
+import Arguments
+import Programs
+
+let relaychatCommand = Command(
+  "relaychat", summary: "talk to the mesh from the command line",
+  examples: [
+    CommandExample("relaychat send '#public' Hello, everybody", "say something to all in reach"),
+    CommandExample("relaychat send --to Ann See you at six", "write to one peer"),
+    CommandExample("relaychat listen", "show messages as they come"),
+    CommandExample("relaychat peers", "who is there"),
+    CommandExample("relaychat ping Ann", "how far somebody is"),
+  ],
+  options: CommonOptions.all + [CommonOptions.json],
+  subcommands: [
+    Command(
+      "status", summary: "show how the daemon is doing",
+      examples: [CommandExample("relaychat status --json", "the same for programs, with all counters")]),
+    Command(
+      "peers", summary: "list the peers that the node knows",
+      examples: [CommandExample("relaychat peers", "name, icon, key, and how far each is")]),
+    Command(
+      "links", summary: "list the links of the node",
+      examples: [CommandExample("relaychat links", "which step each has reached, and why one failed")]),
+    Command(
+      "send", summary: "send a message",
+      examples: [
+        CommandExample("relaychat send '#public' Hello, everybody", "to the public room"),
+        CommandExample("relaychat send --to 1a2b3c4d Hello", "to one peer: an ID, the beginning of one, or a name"),
+        CommandExample("echo Hello | relaychat send --to Ann -", "with the text from standard input"),
+      ],
+      options: [CommandOption("to", value: "PEER", help: "Send to this peer; then all words are the text.")],
+      arguments: [
+        CommandArgument("WORDS", help: "#public and the text, or with --to the text; - reads it.", isRepeatable: true)
+      ],
+      notes: ["The message is on the disk of the node when the command ends. Its ID is printed."]),
+    Command(
+      "listen", summary: "show messages and peers as they come",
+      examples: [
+        CommandExample("relaychat listen", "until Ctrl-C"),
+        CommandExample("relaychat listen --recent 20", "begin with the last 20 messages"),
+        CommandExample("relaychat listen --all --json", "every event, for programs"),
+      ],
+      options: [
+        CommandOption("all", short: "a", help: "Show links and receptions too."),
+        CommandOption("recent", value: "COUNT", help: "Begin with this many older messages."),
+        CommandOption("count", short: "n", value: "COUNT", help: "End after this many messages."),
+      ]),
+    Command(
+      "ping", summary: "measure the way to a peer",
+      examples: [CommandExample("relaychat ping Ann", "time, hops, and the relays on the way")],
+      options: [
+        CommandOption(
+          "timeout", value: "SECONDS", help: "How long the answer may take.", defaultValue: "10",
+          environment: "RELAYCHAT_PING_TIMEOUT")
+      ],
+      arguments: [CommandArgument("PEER", help: "An ID, the beginning of one, or a name.")]),
+  ],
+  notes: [CommonOptions.exitCodes])

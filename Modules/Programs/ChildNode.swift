@@ -1,0 +1,75 @@
+package import Arguments
+import ControlClient
+import Glibc
+
+/// A daemon that runs for one program only: on a control socket of its own in a directory of its own.
+package struct ChildNode: Sendable {
+  package let socket: String
+  private let directory: TemporaryDirectory
+  private let process: ChildProcess
+
+  /// Starts the `relaychatd` that lies beside this program and waits until it answers.
+  package static func start(
+    _ settings: Settings, environment: [String: String], clock: any Clock<Duration>
+  ) async throws(ProgramFailure) -> ChildNode {
+    let parents = [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"], "/tmp"].compactMap { $0 }
+    guard let directory = parents.lazy.compactMap({ TemporaryDirectory(in: $0) }).first else {
+      throw ProgramFailure("No temporary directory can be made; set TMPDIR to a directory that you can write to.")
+    }
+    let socket = directory.path + "/control.sock"
+    let arguments = Self.arguments(settings, socket: socket, directory: directory.path)
+    guard let executable = Self.executable(), let process = ChildProcess(executable, arguments) else {
+      directory.remove()
+      throw ProgramFailure("There is no relaychatd beside this program; install it, or use a running daemon.")
+    }
+    let node = ChildNode(socket: socket, directory: directory, process: process)
+    do throws(ProgramFailure) {
+      try await node.waitUntilItAnswers(clock)
+      return node
+    } catch {
+      await node.stop()
+      throw error
+    }
+  }
+
+  /// Ends the daemon and removes what was its own.
+  package func stop() async {
+    await process.stop()
+    directory.remove()
+  }
+
+  static func arguments(_ settings: Settings, socket: String, directory: String) -> [String] {
+    var arguments = ["--socket", socket, "--state", settings.text("state") ?? directory + "/state"]
+    if let name = settings.text("name") { arguments += ["--name", name] }
+    for transport in settings.all("transport") { arguments += ["--transport", transport] }
+    return arguments
+  }
+
+  private static func executable() -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let size = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+    guard size > 0 else { return nil }
+    let own = String(decoding: buffer[..<size].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let slash = own.lastIndex(of: "/") else { return nil }
+    let path = own[..<slash] + "/relaychatd"
+    return unsafe access(String(path), X_OK) == 0 ? String(path) : nil
+  }
+
+  private func waitUntilItAnswers(_ clock: any Clock<Duration>) async throws(ProgramFailure) {
+    var waited = Duration.zero
+    while waited < ProgramsLimits.startOfNode {
+      if let status = process.endStatus {
+        // The daemon has said itself, on standard error, what is wrong.
+        let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : ExitCode.failure
+        throw ProgramFailure("The daemon of this program has ended before it was ready.", exitCode: max(1, code))
+      }
+      if let client = try? await ControlClient.connect(to: socket, as: "relaychat", clock: clock) {
+        client.close()
+        return
+      }
+      guard (try? await clock.sleep(for: ProgramsLimits.lookForNode)) != nil else { throw ProgramFailure(.cancelled) }
+      waited += ProgramsLimits.lookForNode
+    }
+    throw ProgramFailure("The daemon of this program does not answer; see what it says above.")
+  }
+}

@@ -1,0 +1,33 @@
+package import Arguments
+import Glibc
+
+/// The options that every program which talks to a daemon has.
+package enum CommonOptions {
+  package static let all = [
+    CommandOption(
+      "socket", short: "s", value: "PATH", help: "The control socket of the daemon.", environment: "RELAYCHAT_SOCKET"),
+    CommandOption("node", help: "Start a daemon for this program only, and stop it at the end."),
+    CommandOption(
+      "transport", value: "SPEC", help: "With --node: a transport of that daemon, such as local:/tmp/air.",
+      isRepeatable: true),
+    CommandOption("name", value: "NAME", help: "With --node: the name of that daemon."),
+    CommandOption(
+      "state", value: "PATH",
+      help: "With --node: where that daemon keeps its keys; without it they are gone at the end."),
+  ]
+
+  package static let json = CommandOption("json", short: "j", help: "Write one JSON object a line.")
+
+  package static let exitCodes =
+    "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 wrong configuration, 4 no daemon answers, 5 state unusable."
+
+  /// The socket to use: the one that was given, else that of the user's own daemon when it is there, else that of the
+  /// system's.
+  package static func socket(_ settings: Settings, environment: [String: String]) -> String {
+    if let path = settings.text("socket") { return path }
+    let own = StandardPaths(environment: environment, user: geteuid()).socket
+    if unsafe access(own, F_OK) == 0 { return own }
+    let system = StandardPaths(environment: [:], user: 0).socket
+    return unsafe access(system, F_OK) == 0 ? system : own
+  }
+}

@@ -1,0 +1,72 @@
+import Arguments
+package import ControlAPI
+import Glibc
+
+/// How peers and messages look in print. Everything that comes from others is neutralised.
+package enum PeerText {
+  /// The name, then eight digits of the ID.
+  package static func name(_ peer: PeerReference) -> String {
+    let digits = String(peer.id.prefix(8))
+    return peer.name.isEmpty ? digits : "\(TerminalText.neutralised(peer.name)) \(digits)"
+  }
+
+  /// `12:03:04 #public Ann 1a2b3c4d: hello  (3 hops: B, C)`
+  package static func line(_ message: MessageRecord) -> String {
+    let place = message.room.map { TerminalText.neutralised($0) } ?? "personal"
+    let bot = message.fromIsBot ? " [bot]" : ""
+    var line = "\(time(message.receivedTime)) \(place) \(name(message.from))\(bot): "
+    line += TerminalText.neutralised(message.text)
+    if message.hops > 0 {
+      let path = message.path.map { TerminalText.neutralised($0) }.joined(separator: ", ")
+      line += "  (\(message.hops) \(message.hops == 1 ? "hop" : "hops")\(path.isEmpty ? "" : ": " + path))"
+    }
+    return line
+  }
+
+  /// The time of day here, `HH:MM:SS`.
+  package static func time(_ milliseconds: Int64) -> String {
+    var seconds = time_t(milliseconds / 1_000)
+    var parts = unsafe tm()
+    unsafe localtime_r(&seconds, &parts)
+    return unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(
+      separator: ":")
+  }
+
+  /// Seconds in the unit that says enough: `12 s`, `5 min`, `3 h`, `2 d`.
+  package static func age(_ seconds: Double) -> String {
+    let whole = seconds.isFinite ? Int(min(max(0, seconds), 1e9)) : 0
+    switch whole {
+    case ..<100: return "\(whole) s"
+    case ..<6_000: return "\(whole / 60) min"
+    case ..<172_800: return "\(whole / 3_600) h"
+    default: return "\(whole / 86_400) d"
+    }
+  }
+}
+
+/// Rows under a head, in columns that are as wide as they must be.
+package struct TextTable {
+  private var rows: [[String]]
+
+  package init(_ head: [String]) { rows = [head] }
+
+  package mutating func add(_ row: [String]) { rows.append(row.map { TerminalText.neutralised($0) }) }
+
+  package var lines: [String] {
+    var widths: [Int] = []
+    for row in rows {
+      for (column, cell) in row.enumerated() {
+        if column == widths.count { widths.append(0) }
+        widths[column] = max(widths[column], cell.count)
+      }
+    }
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let isLast = column == row.count - 1
+        line += isLast ? cell : cell + String(repeating: " ", count: widths[column] - cell.count + 2)
+      }
+      return line
+    }
+  }
+}

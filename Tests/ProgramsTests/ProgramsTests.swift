@@ -1,0 +1,119 @@
+import Arguments
+import ControlAPI
+import ControlClient
+import Glibc
+import Testing
+
+@testable import Programs
+
+@Suite struct ProgramTextTests {
+  @Test func peersAreANameAndEightDigits() {
+    let id = "1a2b3c4d5e6f"
+    #expect(PeerText.name(PeerReference(id: id, name: "Ann\u{1B}[31m")) == "Ann␛[31m 1a2b3c4d")
+    #expect(PeerText.name(PeerReference(id: id, name: "")) == "1a2b3c4d")
+  }
+
+  @Test func messageLineShowsThePath() {
+    let message = MessageRecord(
+      messageID: "1", room: "#public", from: PeerReference(id: "1a2b3c4d5e6f", name: "Ann"), fromIsBot: true,
+      text: "two\nlines", sentTime: 0, receivedTime: 0, hops: 3, path: ["B", "C"], isEcho: false, isOwn: false)
+    #expect(PeerText.line(message).hasSuffix(" #public Ann 1a2b3c4d [bot]: two␊lines  (3 hops: B, C)"))
+  }
+
+  @Test(arguments: [
+    (0.4, "0 s"), (99, "99 s"), (600, "10 min"), (7_200, "2 h"), (864_000, "10 d"), (-1, "0 s"), (.infinity, "0 s"),
+  ]) func agesHaveOneUnit(seconds: Double, text: String) {
+    #expect(PeerText.age(seconds) == text)
+  }
+
+  @Test func columnsLineUp() {
+    var table = TextTable(["a", "b"])
+    table.add(["long", "x"])
+    #expect(table.lines == ["a     b", "long  x"])
+  }
+
+  @Test func failuresSayTheRemedyAndTheCode() {
+    let missing = ProgramFailure(.notRunning(path: "/x"))
+    #expect(missing.exitCode == ExitCode.daemonNotRunning && missing.sentence.contains("--node"))
+    let ambiguous = ProgramFailure(.refused(ControlError(.ambiguous, "two", candidates: ["Ann 1a", "Ann 2b\u{9B}"])))
+    #expect(ambiguous.sentence == "Several peers are called that: Ann 1a, Ann 2b<U+009B>. Use more digits of the ID.")
+    #expect(ProgramFailure(.badPath(path: "x")).exitCode == ExitCode.usage)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ProcessTests {
+  @Test func childIsStoppedAndItsStatusKnown() async throws {
+    let child = try #require(ChildProcess("/bin/sleep", ["600"]))
+    #expect(child.endStatus == nil)
+    await child.stop()
+    #expect(child.endStatus == SIGTERM)
+  }
+
+  @Test func childThatIgnoresTheRequestIsKilled() async throws {
+    let child = try #require(ChildProcess("/bin/sh", ["-c", "trap '' TERM; exec sleep 600"]))
+    await child.stop(patience: .zero)
+    let status = try #require(child.endStatus)
+    #expect(status == SIGKILL || status == SIGTERM)
+  }
+
+  @Test func missingExecutableIsNoProcess() { #expect(ChildProcess("/nonexistent/program", []) == nil) }
+
+  @Test func temporaryDirectoryGoesWithItsContents() throws {
+    let directory = try #require(TemporaryDirectory(in: "/tmp"))
+    #expect(unsafe mkdir(directory.path + "/state", 0o700) == 0)
+    #expect(unsafe symlink("/etc", directory.path + "/state/link") == 0)
+    let file = unsafe open(directory.path + "/state/file", O_CREAT | O_WRONLY, 0o600)
+    close(file)
+    directory.remove()
+    #expect(unsafe access(directory.path, F_OK) != 0)
+    #expect(unsafe access("/etc/passwd", F_OK) == 0)
+  }
+
+  @Test func commandOfTheDaemonPassesTransportsThrough() throws {
+    let command = Command("x", summary: "", options: CommonOptions.all)
+    guard
+      case .run(let invocation) = try command.parse([
+        "--node", "--transport", "a:b", "--transport", "c:", "--name", "N",
+      ])
+    else { return }
+    let arguments = ChildNode.arguments(Settings(invocation), socket: "/s", directory: "/d")
+    #expect(
+      arguments == [
+        "--socket", "/s", "--state", "/d/state", "--name", "N", "--transport", "a:b", "--transport", "c:",
+      ])
+  }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ProgramTests {
+  private func run(
+    _ words: [String], _ body: @escaping @Sendable (ProgramContext) async throws(ProgramFailure) -> Void = { _ in }
+  ) async -> Int32 {
+    let command = Command("test", summary: "test", options: CommonOptions.all)
+    return await Program(command, clock: ContinuousClock(), runsUntilStopped: { _ in true }).run(words, body)
+  }
+
+  @Test func exitCodesAreTheDocumentedOnes() async {
+    #expect(await run([]) == 0)
+    #expect(await run(["--help"]) == 0)
+    #expect(await run(["--version"]) == 0)
+    #expect(await run(["--nonsense"]) == 2)
+    #expect(await run([]) { (_) throws(ProgramFailure) in throw ProgramFailure("No.", exitCode: 5) } == 5)
+    let missing = await run(["--socket", "/nonexistent/socket"]) { (context) throws(ProgramFailure) in
+      _ = try await context.connect()
+    }
+    #expect(missing == 4)
+  }
+
+  @Test func signalIsTheNaturalEndOfWhatRunsUntilStopped() async {
+    let code = await run([]) { (_) throws(ProgramFailure) in
+      kill(getpid(), SIGTERM)
+      for await _ in AsyncStream<Void>(unfolding: { await Self.never() }) {}
+    }
+    #expect(code == 0)
+  }
+
+  private static func never() async -> Void? {
+    try? await ContinuousClock().sleep(for: .seconds(3_600))
+    return nil
+  }
+}
