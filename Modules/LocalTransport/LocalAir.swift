@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// * `NAME.place` holds where a node is and how far it reaches: `x`, `y`, `range` in metres, each a number.
 /// * `air.ini` holds what happens to frames everywhere, in section `[air]`, and between two nodes, in `[air A B]`:
-///   `loss` (0 to 1), `delay` and `jitter` (milliseconds), `frame-size` (bytes, 64 to 4,096), `broken` (yes or no).
+///   `loss` (0 to 1), `delay` and `jitter` (milliseconds), `frame-size` (bytes, 1 to 4,096), `broken` (yes or no).
 ///
 /// Files may be changed while nodes run; a value that cannot be understood leaves the former one in force.
 package struct LocalAir: Sendable, Equatable {
@@ -41,13 +41,15 @@ package struct LocalAir: Sendable, Equatable {
   /// - Returns: whether they were understood.
   package mutating func read(air bytes: [UInt8]) -> Bool {
     guard let document = try? INIDocument.parse(bytes) else { return false }
-    everywhere = Self.conditions(document, section: "air", over: Conditions())
+    let former = (everywhere: everywhere, pairs: pairs)
+    everywhere = Self.conditions(document, section: "air", over: Conditions(), former: former.everywhere)
     pairs = [:]
     for section in document.sections {
       let words = section.name.split(separator: " ")
       guard words.count == 3, words[0] == "air" else { continue }
-      pairs[Self.key(String(words[1]), String(words[2]))] = Self.conditions(
-        document, section: section.name, over: everywhere)
+      let pair = Self.key(String(words[1]), String(words[2]))
+      pairs[pair] = Self.conditions(
+        document, section: section.name, over: everywhere, former: former.pairs[pair] ?? former.everywhere)
     }
     return true
   }
@@ -55,10 +57,15 @@ package struct LocalAir: Sendable, Equatable {
   /// Takes over the content of a node's place; bytes that are none change nothing.
   package mutating func read(place bytes: [UInt8], of name: String) -> Bool {
     guard let document = try? INIDocument.parse(bytes) else { return false }
-    func number(_ key: String) -> Double? { document.value("", key).flatMap(Self.finite) }
-    var place = Place(x: number("x") ?? 0, y: number("y") ?? 0)
-    if let range = number("range"), range >= 0 { place.range = range }
-    places[name] = place
+    let former = places[name] ?? Place()
+    func number(_ key: String, absent: Double, former: Double, isValid: (Double) -> Bool = { _ in true }) -> Double {
+      guard let text = document.value("", key) else { return absent }
+      guard let value = Self.finite(text), isValid(value) else { return former }
+      return value
+    }
+    places[name] = Place(
+      x: number("x", absent: 0, former: former.x), y: number("y", absent: 0, former: former.y),
+      range: number("range", absent: .infinity, former: former.range) { $0 >= 0 })
     return true
   }
 
@@ -81,7 +88,8 @@ package struct LocalAir: Sendable, Equatable {
 
   /// Signal strength at a distance, in dBm: −40 at one metre, falling with the power of 2.5.
   package func signalStrength(_ one: String, _ other: String) -> Int8 {
-    Int8(clamping: Int((-40 - 25 * log10(max(1, distance(one, other)))).rounded()))
+    // Places may be further apart than a number can say.
+    Int8(clamping: Int(max(-128, -40 - 25 * log10(max(1, distance(one, other)))).rounded()))
   }
 
   package static func text(_ place: Place) -> String {
@@ -89,18 +97,23 @@ package struct LocalAir: Sendable, Equatable {
   }
 
   private static func conditions(
-    _ document: INIDocument, section: String, over base: Conditions
+    _ document: INIDocument, section: String, over base: Conditions, former: Conditions
   ) -> Conditions {
-    var conditions = base
-    func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
-      document.value(section, key).flatMap(finite).flatMap { range.contains($0) ? $0 : nil }
+    func number(_ key: String, _ range: ClosedRange<Double>, _ field: KeyPath<Conditions, Double>) -> Double {
+      guard let text = document.value(section, key) else { return base[keyPath: field] }
+      guard let value = finite(text), range.contains(value) else { return former[keyPath: field] }
+      return value
     }
-    conditions.loss = number("loss", 0...1) ?? base.loss
-    conditions.delayMilliseconds = number("delay", 0...60_000) ?? base.delayMilliseconds
-    conditions.jitterMilliseconds = number("jitter", 0...60_000) ?? base.jitterMilliseconds
-    conditions.frameSize = number("frame-size", 1...4_096).map { Int($0) } ?? base.frameSize
-    if let broken = document.value(section, "broken") {
-      conditions.isBroken = ["yes", "true", "on", "1"].contains(broken)
+    var conditions = base
+    conditions.loss = number("loss", 0...1, \.loss)
+    conditions.delayMilliseconds = number("delay", 0...60_000, \.delayMilliseconds)
+    conditions.jitterMilliseconds = number("jitter", 0...60_000, \.jitterMilliseconds)
+    conditions.frameSize = Int(number("frame-size", 1...4_096, \.frameBytes))
+    switch document.value(section, "broken") {
+    case "yes", "true", "on", "1": conditions.isBroken = true
+    case "no", "false", "off", "0": conditions.isBroken = false
+    case nil: break
+    default: conditions.isBroken = former.isBroken
     }
     return conditions
   }
@@ -112,4 +125,11 @@ package struct LocalAir: Sendable, Equatable {
   private static func key(_ one: String, _ other: String) -> String {
     one < other ? "\(one) \(other)" : "\(other) \(one)"
   }
+}
+
+extension LocalAir.Conditions {
+  /// Frames go straight to the socket.
+  var isPlain: Bool { loss == 0 && delayMilliseconds == 0 && jitterMilliseconds == 0 }
+
+  fileprivate var frameBytes: Double { Double(frameSize) }
 }

@@ -33,6 +33,9 @@ struct LocalDirectory: Sendable {
     do { _ = try UnixSocketAddress(path: socketPath) } catch { throw .pathTooLong(byteCount: socketPath.utf8.count) }
   }
 
+  /// Whether a node of our name runs already.
+  var isNameTaken: Bool { isSomebodyListening() }
+
   /// A socket that listens under our name. One that nobody answers on is replaced.
   func listen() throws(Failure) -> Int32 {
     guard let address = try? UnixSocketAddress(path: socketPath) else {
@@ -87,9 +90,16 @@ struct LocalDirectory: Sendable {
 
   // MARK: Files
 
-  func read(_ file: String) -> [UInt8]? {
+  enum Content: Equatable {
+    case bytes([UInt8])
+    case missing
+    /// It is there and cannot be read, or is longer than a file may be.
+    case unusable
+  }
+
+  func read(_ file: String) -> Content {
     let descriptor = unsafe open("\(path)/\(file)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { return errno == ENOENT ? .missing : .unusable }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: LocalTransportLimits.fileBytes + 1)
     var count = 0
@@ -97,10 +107,11 @@ struct LocalDirectory: Sendable {
       let size = unsafe bytes.withUnsafeMutableBytes { buffer in
         unsafe Glibc.read(descriptor, buffer.baseAddress! + count, buffer.count - count)
       }
+      if size < 0 { return .unusable }
       guard size > 0 else { break }
       count += size
     }
-    return count > LocalTransportLimits.fileBytes ? nil : Array(bytes[..<count])
+    return count > LocalTransportLimits.fileBytes ? .unusable : .bytes(Array(bytes[..<count]))
   }
 
   @discardableResult
@@ -140,7 +151,7 @@ struct LocalDirectory: Sendable {
   func watch() -> Int32 {
     let descriptor = inotify_init1(Int32(O_NONBLOCK) | Int32(O_CLOEXEC))
     guard descriptor >= 0 else { return -1 }
-    let events = UInt32(IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_CREATE)
+    let events = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_DELETE | IN_CREATE)
     if unsafe inotify_add_watch(descriptor, path, events) < 0 {
       close(descriptor)
       return -1
@@ -153,7 +164,7 @@ struct LocalDirectory: Sendable {
   }
 
   static func advertisement(_ bytes: [UInt8]) -> Advertisement? {
-    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    guard bytes.allSatisfy({ $0 < 128 }), let text = String(validating: bytes, as: UTF8.self) else { return nil }
     let digits = text.prefix { $0 != "\n" }
     guard digits.utf8.count == 12, let hint = UInt32(digits.prefix(8), radix: 16),
       let digest = UInt16(digits.suffix(4), radix: 16)

@@ -6,27 +6,36 @@ internal import Transports
 
 /// The thread behind a `LocalTransport`: waits on every socket, the directory and the clock, and does what others ask
 /// of it through a queue. Everything in `LocalLoopState` is touched by this thread alone.
+///
+/// The queue is bounded: dials by `LocalTransportLimits.waitingDials`, and each link asks for each thing once until it
+/// was done.
 final class LocalLoop: Sendable {
+  /// Where a dial is answered. Finished by whoever dialled when it gives up; a link that comes then is closed.
+  typealias Answer = Channel<Result<LocalLink, TransportError>>
+
   enum Command: Sendable {
     case scan(Bool)
-    case dial(String, progress: @Sendable (DialStep) -> Void, answer: Channel<Result<LocalLink, TransportError>>)
+    case dial(String, progress: @Sendable (DialStep) -> Void, answer: Answer)
+    /// Whoever dialled has given up.
+    case abandon(Answer)
     case awaitRoom(LinkID)
-    case close(LinkID, LinkEnd)
-    case delay([UInt8], LinkID, due: MonotonicTime)
+    case flush(LinkID)
+    case close(LinkID)
     case stop
   }
 
   private struct Shared: Sendable {
     var commands: [Command] = []
-    var isStopped = false
+    var waitingDials = 0
+    var hasEnded = false
+    var failure: LocalDirectory.Failure?
+    var waiter: CheckedContinuation<Void, Never>?
   }
 
   let directory: LocalDirectory
   let context: TransportContext
   let sightings: Hints<TransportAddress, Sighting>
   let inbound: Channel<any TransportLink>
-  /// Finishes when the thread has ended.
-  let ended = Channel<LocalDirectory.Failure>(capacity: 1)
   private let shared = Protected(Shared())
   private let wakeUp: Int32
 
@@ -48,30 +57,67 @@ final class LocalLoop: Sendable {
   func start(listener: Int32) {
     WorkerThread.start(name: "local") { [self] in
       guard let poller = Poller(limit: 64) else {
+        let code = errno
         Glibc.close(listener)
-        ended.offer(.systemCall("epoll", code: errno))
-        ended.finish()
+        end(.systemCall("epoll_create1", code: code))
         return
       }
-      let state = LocalLoopState(loop: self, listener: listener, poller: poller, wakeUp: wakeUp)
-      state.run()
-      ended.finish()
+      end(LocalLoopState(loop: self, listener: listener, poller: poller, wakeUp: wakeUp).run())
     }
   }
 
-  func enqueue(_ command: Command) {
-    let isFirst = shared.withLock { shared in
+  /// Returns when the thread has ended and every socket is closed, whether or not the task is cancelled.
+  ///
+  /// - Returns: why it ended, if nobody asked it to.
+  func waitUntilEnded() async -> LocalDirectory.Failure? {
+    await withCheckedContinuation { continuation in
+      let hasEnded = shared.withLock { shared in
+        if !shared.hasEnded { shared.waiter = continuation }
+        return shared.hasEnded
+      }
+      if hasEnded { continuation.resume() }
+    }
+    return shared.withLock { $0.failure }
+  }
+
+  private func end(_ failure: LocalDirectory.Failure?) {
+    let (waiter, commands) = shared.withLock { shared in
+      shared.hasEnded = true
+      shared.failure = failure
+      defer { (shared.waiter, shared.commands) = (nil, []) }
+      return (shared.waiter, shared.commands)
+    }
+    for command in commands {
+      if case .dial(_, _, let answer) = command { answer.offer(.failure(.notPoweredOn)) }
+    }
+    waiter?.resume()
+  }
+
+  enum Acceptance { case accepted, tooMany, ended }
+
+  @discardableResult
+  func enqueue(_ command: Command) -> Acceptance {
+    let (acceptance, isFirst) = shared.withLock { shared -> (Acceptance, Bool) in
+      guard !shared.hasEnded else { return (.ended, false) }
+      switch command {
+      case .dial:
+        guard shared.waitingDials < LocalTransportLimits.waitingDials else { return (.tooMany, false) }
+        shared.waitingDials += 1
+      case .scan: shared.commands.removeAll { if case .scan = $0 { true } else { false } }
+      default: break
+      }
       shared.commands.append(command)
-      return shared.commands.count == 1
+      return (.accepted, shared.commands.count == 1)
     }
     if isFirst { wake() }
+    return acceptance
   }
 
   func takeCommands() -> [Command] {
     var value: UInt64 = 0
     _ = unsafe read(wakeUp, &value, 8)
     return shared.withLock { shared in
-      defer { shared.commands = [] }
+      defer { (shared.commands, shared.waitingDials) = ([], 0) }
       return shared.commands
     }
   }
@@ -82,11 +128,4 @@ final class LocalLoop: Sendable {
   }
 
   func fraction() -> Double { Double(context.random() >> 11) / Double(1 << 53) }
-  func awaitRoom(on id: LinkID) { enqueue(.awaitRoom(id)) }
-  func close(_ id: LinkID, _ end: LinkEnd) { enqueue(.close(id, end)) }
-
-  func delay(_ frame: [UInt8], on id: LinkID, milliseconds: Double) {
-    let due = context.time.now().advanced(by: .nanoseconds(Int64(milliseconds * 1_000_000)))
-    enqueue(.delay(frame, id, due: due))
-  }
 }

@@ -12,7 +12,7 @@ final class LocalLoopState {
     /// The name of the other end; of a dial that came in, once it has said it.
     var peer: String?
     var progress: (@Sendable (DialStep) -> Void)?
-    var answer: Channel<Result<LocalLink, TransportError>>?
+    var answer: LocalLoop.Answer?
     var deadline: MonotonicTime
   }
 
@@ -22,12 +22,13 @@ final class LocalLoopState {
     var isAwaitingRoom = false
     /// Received and not taken by a slow reader; nothing more is read meanwhile.
     var stalled: [[UInt8]] = []
-  }
+    /// The reader has no room for news either.
+    var owesNews = false
+    /// When the next delayed frame is due.
+    var nextDue = MonotonicTime.never
+    var interest: Poller.Interest = .reading
 
-  private struct Delayed {
-    var due: MonotonicTime
-    var link: LinkID
-    var frame: [UInt8]
+    var isWaitingForReader: Bool { owesNews || !stalled.isEmpty }
   }
 
   private enum Token {
@@ -45,7 +46,6 @@ final class LocalLoopState {
   private var open: [UInt64: Open] = [:]
   private var tokens: [LinkID: UInt64] = [:]
   private var nextToken = Token.firstConnection
-  private var delayed: [Delayed] = []
   private var air = LocalAir()
   private var isScanning = false
   private var nextSighting = MonotonicTime.never
@@ -58,6 +58,7 @@ final class LocalLoopState {
     self.listener = listener
     self.poller = poller
     watch = loop.directory.watch()
+    if watch < 0 { loop.context.note("the directory cannot be watched; changes of the air are not seen") }
     self.poller.add(listener, token: Token.listener, .reading)
     self.poller.add(wakeUp, token: Token.wakeUp, .reading)
     if watch >= 0 { self.poller.add(watch, token: Token.watch, .reading) }
@@ -66,9 +67,16 @@ final class LocalLoopState {
 
   private var now: MonotonicTime { loop.context.time.now() }
 
-  func run() {
+  /// Runs until `.stop`.
+  ///
+  /// - Returns: why it ended, if nobody asked it to.
+  func run() -> LocalDirectory.Failure? {
+    var failure: LocalDirectory.Failure?
     while !isStopping {
-      guard let events = poller.wait(milliseconds: patience) else { break }
+      guard let events = poller.wait(milliseconds: patience) else {
+        failure = .systemCall("epoll_wait", code: errno)
+        break
+      }
       for event in events {
         switch event.token {
         case Token.listener: accept()
@@ -80,14 +88,17 @@ final class LocalLoopState {
       passTime()
     }
     shutDown()
+    return failure
   }
 
   /// Milliseconds until something is due; -1 when nothing is.
   private var patience: Int32 {
-    if open.values.contains(where: { !$0.stalled.isEmpty }) { return LocalTransportLimits.stallMilliseconds }
     var next = nextSighting
+    for entry in open.values {
+      if entry.isWaitingForReader { return LocalTransportLimits.stallMilliseconds }
+      next = min(next, entry.nextDue)
+    }
     for dial in dials.values { next = min(next, dial.deadline) }
-    if let first = delayed.first { next = min(next, first.due) }
     guard next != .never else { return -1 }
     let now = now
     return next <= now ? 0 : Int32(clamping: next.milliseconds(since: now) + 1)
@@ -102,42 +113,39 @@ final class LocalLoopState {
       nextSighting = .never
       if isOn { lookAround() }
     case .dial(let peer, let progress, let answer): dial(peer, progress: progress, answer: answer)
+    case .abandon(let answer):
+      if let token = dials.first(where: { $0.value.answer === answer })?.key { fail(token, "given up") }
     case .awaitRoom(let id):
-      guard let token = tokens[id], var entry = open[token] else { return }
-      entry.isAwaitingRoom = true
-      open[token] = entry
+      guard let token = tokens[id] else { return }
+      open[token]?.isAwaitingRoom = true
       updateInterest(token)
-    case .close(let id, let end): if let token = tokens[id] { close(token, end) }
-    case .delay(let frame, let id, let due):
-      guard delayed.count < LocalTransportLimits.delayedFrames else { return }
-      // A frame never overtakes an earlier one of its link.
-      let last = delayed.last { $0.link == id }?.due ?? .start
-      let entry = Delayed(due: max(due, last), link: id, frame: frame)
-      let place = delayed.lastIndex { $0.due <= entry.due }.map { $0 + 1 } ?? 0
-      delayed.insert(entry, at: place)
+    case .flush(let id): if let token = tokens[id] { flush(token) }
+    case .close(let id): if let token = tokens[id] { close(token, .closedHere) }
     case .stop: isStopping = true
     }
   }
 
   private func passTime() {
     let now = now
-    while let first = delayed.first, first.due <= now {
-      delayed.removeFirst()
-      if let token = tokens[first.link] { _ = open[token]?.link.write(first.frame) }
-    }
     if nextSighting <= now { lookAround() }
     for (token, dial) in dials where dial.deadline <= now { fail(token, "no answer in time") }
-    for (token, entry) in open where !entry.stalled.isEmpty { unstall(token) }
+    for (token, entry) in open {
+      if entry.nextDue <= now { flush(token) }
+      if entry.owesNews { tellNews(token) }
+      if !entry.stalled.isEmpty { unstall(token) }
+    }
   }
 
   // MARK: Dials
 
   private func dial(
     _ peer: String, progress: @escaping @Sendable (DialStep) -> Void,
-    answer: Channel<Result<LocalLink, TransportError>>
+    answer: LocalLoop.Answer
   ) {
+    // Whoever dialled may have given up while the dial waited.
+    guard !answer.isFinished else { return }
     progress(.scan)
-    guard LocalName.isValid(peer), air.isInReach(loop.directory.name, peer) else {
+    guard LocalName.isValid(peer), peer != loop.directory.name, air.isInReach(loop.directory.name, peer) else {
       answer.offer(.failure(.dialFailed(reached: .scan, reason: "out of reach")))
       return
     }
@@ -187,7 +195,7 @@ final class LocalLoopState {
       switch receive(dial.descriptor, limit: 1, { message = $0 }) {
       case .messages: break
       case .nothing: return
-      case .ended:
+      case .ended, .broken:
         fail(token, "the peer hung up")
         return
       }
@@ -231,7 +239,8 @@ final class LocalLoopState {
     open[token] = Open(link: link, descriptor: dial.descriptor)
     tokens[link.id] = token
     if let answer = dial.answer {
-      answer.offer(.success(link))
+      // Whoever dialled may have given up: nobody would ever close the link.
+      if answer.offer(.success(link)) != .accepted { close(token, .closedHere) }
     } else if loop.inbound.offer(link) != .accepted {
       close(token, .lost)
     }
@@ -252,9 +261,9 @@ final class LocalLoopState {
       return
     }
     guard open[event.token] != nil else { return }
-    if event.isWritable, open[event.token]?.link.tellWritable() == true {
+    if event.isWritable {
       open[event.token]?.isAwaitingRoom = false
-      updateInterest(event.token)
+      flush(event.token)
     }
     if event.isReadable { receiveFrames(event.token) }
   }
@@ -272,7 +281,8 @@ final class LocalLoopState {
         self.open[token]?.stalled.append(frame)
       }
     }
-    if case .ended = outcome { end = end ?? .closedByPeer }
+    if outcome == .ended { end = end ?? .closedByPeer }
+    if outcome == .broken { end = .protocolViolation }
     if let end {
       close(token, end)
     } else if open[token]?.stalled.isEmpty == false {
@@ -281,29 +291,53 @@ final class LocalLoopState {
   }
 
   private func unstall(_ token: UInt64) {
-    while let entry = open[token], let frame = entry.stalled.first {
-      guard entry.link.deliver(frame) else { return }
-      open[token]?.stalled.removeFirst()
-    }
+    guard let entry = open[token] else { return }
+    let taken = entry.stalled.firstIndex { !entry.link.deliver($0) } ?? entry.stalled.count
+    open[token]?.stalled.removeFirst(taken)
     updateInterest(token)
+  }
+
+  /// Writes what is due; what the socket does not take is written when it has room.
+  private func flush(_ token: UInt64) {
+    guard let link = open[token]?.link else { return }
+    let flushed = link.flush(now: now)
+    open[token]?.nextDue = flushed.isFull ? .never : flushed.next ?? .never
+    if flushed.isFull { open[token]?.isAwaitingRoom = true }
+    updateInterest(token)
+    tellNews(token)
+  }
+
+  private func tellNews(_ token: UInt64) {
+    guard let link = open[token]?.link else { return }
+    open[token]?.owesNews = !link.tellNews()
   }
 
   private func updateInterest(_ token: UInt64) {
     guard let entry = open[token] else { return }
     var interest: Poller.Interest = entry.stalled.isEmpty ? .reading : []
     if entry.isAwaitingRoom { interest.insert(.writing) }
-    poller.change(entry.descriptor, token: token, interest)
+    guard interest != entry.interest else { return }
+    open[token]?.interest = interest
+    // A descriptor that is watched for nothing still wakes us, again and again, once the peer has hung up.
+    if interest.isEmpty {
+      poller.remove(entry.descriptor)
+    } else if entry.interest.isEmpty {
+      poller.add(entry.descriptor, token: token, interest)
+    } else {
+      poller.change(entry.descriptor, token: token, interest)
+    }
   }
 
   private func close(_ token: UInt64, _ end: LinkEnd) {
     guard let entry = open.removeValue(forKey: token) else { return }
     tokens[entry.link.id] = nil
-    for frame in entry.stalled { _ = entry.link.deliver(frame) }
-    poller.remove(entry.descriptor)
+    let taken = entry.stalled.firstIndex { !entry.link.deliver($0) } ?? entry.stalled.count
+    entry.link.countDropped(entry.stalled.count - taken)
+    if !entry.interest.isEmpty { poller.remove(entry.descriptor) }
     entry.link.finish(end)
   }
 
-  private enum Reception { case messages, nothing, ended }
+  private enum Reception { case messages, nothing, ended, broken }
 
   /// Reads at most `limit` messages without waiting.
   private func receive(_ descriptor: Int32, limit: Int, _ body: ([UInt8]) -> Void) -> Reception {
@@ -314,7 +348,8 @@ final class LocalLoopState {
     for index in 0..<Int(count) {
       let size = Int(sizes[index])
       // The end of a packet socket is a message of no bytes; no honest message is longer than its place.
-      guard size > 0, size <= stride else { return .ended }
+      guard size > 0 else { return .ended }
+      guard size <= stride else { return .broken }
       body(Array(places[index * stride..<index * stride + size]))
     }
     return .messages
@@ -330,20 +365,21 @@ final class LocalLoopState {
 
   /// Reads what the air does now, tells the links, ends those out of reach, and hears who is there.
   private func readFiles() {
-    if let bytes = loop.directory.read("air.ini") {
-      if !air.read(air: bytes) { loop.context.note("air.ini is no INI file; the former one stays in force") }
-    } else {
-      _ = air.read(air: [])
+    switch loop.directory.read("air.ini") {
+    case .missing: _ = air.read(air: [])
+    case .bytes(let bytes) where air.read(air: bytes): break
+    case .bytes, .unusable: loop.context.note("air.ini is no INI file; the former one stays in force")
     }
     let names = loop.directory.names(ending: ".place")
     air.places = air.places.filter { names.contains($0.key) }
     for name in names {
-      if let bytes = loop.directory.read("\(name).place") { _ = air.read(place: bytes, of: name) }
+      if case .bytes(let bytes) = loop.directory.read("\(name).place") { _ = air.read(place: bytes, of: name) }
     }
     let own = loop.directory.name
     for (token, entry) in open {
       let peer = entry.link.address.description
       entry.link.setConditions(air.conditions(between: own, peer))
+      tellNews(token)
       if !air.isInReach(own, peer) { close(token, .lost) }
     }
     if isScanning { lookAround() }
@@ -353,9 +389,9 @@ final class LocalLoopState {
     guard isScanning else { return }
     let own = loop.directory.name
     for name in loop.directory.names(ending: ".beacon") where name != own && air.isInReach(own, name) {
-      guard let advertisement = loop.directory.read("\(name).beacon").flatMap(LocalDirectory.advertisement) else {
-        continue
-      }
+      guard case .bytes(let bytes) = loop.directory.read("\(name).beacon"),
+        let advertisement = LocalDirectory.advertisement(bytes)
+      else { continue }
       let address = TransportAddress(name)
       let sighting = Sighting(
         address: address, advertisement: advertisement, signalStrength: air.signalStrength(own, name))
@@ -367,9 +403,6 @@ final class LocalLoopState {
   private func shutDown() {
     for token in dials.keys { fail(token, "the transport stopped") }
     for token in open.keys { close(token, .transportStopped) }
-    for command in loop.takeCommands() {
-      if case .dial(_, _, let answer) = command { answer.offer(.failure(.notPoweredOn)) }
-    }
     poller.remove(listener)
     Glibc.close(listener)
     if watch >= 0 { Glibc.close(watch) }

@@ -4,14 +4,14 @@
 /// |---|---|---|
 /// | 1 | connect | the name of the node that dials, UTF-8 |
 /// | 2 | connected | – |
-/// | 3 | refused | why, UTF-8 |
+/// | 3 | refused | why, UTF-8, at most 128 bytes |
 /// | 4 | discover service | UUID 16 |
 /// | 5 | service found | – |
 /// | 6 | discover characteristic | UUID 16 |
 /// | 7 | characteristic found | – |
 /// | 8 | subscribe | – |
 /// | 9 | subscribed | – |
-/// | 16 | frame | the frame |
+/// | 16 | frame | the frame, which may be empty |
 ///
 /// The order is that of a Bluetooth LE dial, so that a node can be tried here through the same six steps.
 package enum LocalMessage: Sendable, Equatable {
@@ -38,7 +38,7 @@ package enum LocalMessage: Sendable, Equatable {
       self = .connect(name: name)
     case 2 where rest.isEmpty: self = .connected
     case 3:
-      guard let reason = Self.text(rest), rest.count <= 128 else { return nil }
+      guard let reason = Self.text(rest), rest.count <= LocalTransportLimits.reasonBytes else { return nil }
       self = .refused(reason: reason)
     case 4 where rest.count == 16: self = .discoverService(Array(rest))
     case 5 where rest.isEmpty: self = .serviceFound
@@ -46,7 +46,7 @@ package enum LocalMessage: Sendable, Equatable {
     case 7 where rest.isEmpty: self = .characteristicFound
     case 8 where rest.isEmpty: self = .subscribe
     case 9 where rest.isEmpty: self = .subscribed
-    case Self.frameMark where !rest.isEmpty: self = .frame(Array(rest))
+    case Self.frameMark: self = .frame(Array(rest))
     default: return nil
     }
   }
@@ -55,7 +55,7 @@ package enum LocalMessage: Sendable, Equatable {
     switch self {
     case .connect(let name): [1] + name.utf8
     case .connected: [2]
-    case .refused(let reason): [3] + reason.utf8.prefix(128)
+    case .refused(let reason): [3] + Self.cut(reason)
     case .discoverService(let identifier): [4] + identifier
     case .serviceFound: [5]
     case .discoverCharacteristic(let identifier): [6] + identifier
@@ -64,6 +64,17 @@ package enum LocalMessage: Sendable, Equatable {
     case .subscribed: [9]
     case .frame(let frame): [Self.frameMark] + frame
     }
+  }
+
+  /// Whole characters in 128 bytes.
+  private static func cut(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      let more = Array(String(scalar).utf8)
+      guard bytes.count + more.count <= LocalTransportLimits.reasonBytes else { break }
+      bytes += more
+    }
+    return bytes
   }
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String? { String(validating: bytes, as: UTF8.self) }

@@ -31,36 +31,40 @@ package final class LocalTransport: Transport {
       linkLimit: LocalTransportLimits.links)
   }
 
+  /// Makes the directory, and finds out before anything runs what would keep this node from using it.
+  func check() throws(TransportConfigurationError) {
+    do throws(LocalDirectory.Failure) {
+      try directory.prepare()
+      if directory.isNameTaken { throw .nameTaken }
+    } catch {
+      let sentence = LocalTransportError(path: directory.path, name: directory.name, failure: error).description
+      throw TransportConfigurationError(option: error == .nameTaken ? "name" : "path", reason: sentence)
+    }
+  }
+
   package func run() async throws {
+    let running: LocalLoop
     do throws(LocalDirectory.Failure) {
       try directory.prepare()
       if let place { directory.write(LocalAir.text(place), to: "\(directory.name).place") }
-      let loop = try LocalLoop(directory: directory, context: context, sightings: sightings, inbound: inbound)
-      loop.start(listener: try directory.listen())
-      self.loop.withLock { $0 = loop }
+      running = try LocalLoop(directory: directory, context: context, sightings: sightings, inbound: inbound)
+      running.start(listener: try directory.listen())
     } catch {
       state.set(error == .notOurs ? .unauthorized : .unsupported)
-      throw LocalTransportError(path: directory.path, name: directory.name, failure: error)
+      throw LocalTransportError(path: directory.path, name: directory.name, failure: error).thrown
     }
+    loop.withLock { $0 = running }
     state.set(.poweredOn)
-    let running = loop.withLock { $0 }
     let failure = await withTaskCancellationHandler {
-      await running?.ended.next()
+      await running.waitUntilEnded()
     } onCancel: {
-      running?.enqueue(.stop)
+      running.enqueue(.stop)
     }
-    await waitForEnd(of: running)
+    loop.withLock { $0 = nil }
     directory.remove("\(directory.name).beacon")
     unsafe unlink(directory.socketPath)
     state.set(.poweredOff)
-    if let failure { throw LocalTransportError(path: directory.path, name: directory.name, failure: failure) }
-  }
-
-  /// The loop ends at once after `.stop`; its sockets are closed before this returns.
-  private func waitForEnd(of running: LocalLoop?) async {
-    running?.enqueue(.stop)
-    loop.withLock { $0 = nil }
-    while let running, !running.ended.isFinished { await Task.yield() }
+    if let failure { throw LocalTransportError(path: directory.path, name: directory.name, failure: failure).thrown }
   }
 
   package func advertise(_ advertisement: Advertisement?) async throws(TransportError) {
@@ -84,30 +88,50 @@ package final class LocalTransport: Transport {
     to address: TransportAddress, progress: @escaping @Sendable (DialStep) -> Void
   ) async throws(TransportError) -> any TransportLink {
     guard let loop = loop.withLock({ $0 }) else { throw .notPoweredOn }
-    let answer = Channel<Result<LocalLink, TransportError>>(capacity: 1)
-    loop.enqueue(.dial(address.description, progress: progress, answer: answer))
-    guard let result = await answer.next() else {
-      // Given up: a link that comes all the same is closed by whoever takes it out.
-      answer.poll().map { if case .success(let link) = $0 { link.close() } }
-      throw .cancelled
+    let answer = LocalLoop.Answer(capacity: 1)
+    switch loop.enqueue(.dial(address.description, progress: progress, answer: answer)) {
+    case .accepted: break
+    case .tooMany: throw .failed(reason: "too many dials wait already")
+    case .ended: throw .notPoweredOn
     }
-    return try result.get()
+    if let result = await answer.next() { return try result.get() }
+    // Given up. A link that is there already is ours to close; one that comes later is refused and closed by the loop.
+    answer.finish()
+    if case .success(let link) = answer.poll() { link.close() }
+    loop.enqueue(.abandon(answer))
+    throw .cancelled
   }
 }
 
 /// The directory cannot be used.
-package struct LocalTransportError: Error, Equatable, CustomStringConvertible {
+struct LocalTransportError: Error, Equatable, CustomStringConvertible {
   let path: String
   let name: String
   let failure: LocalDirectory.Failure
 
-  package var description: String {
+  /// What `run` throws: for good when another attempt would end the same way.
+  var thrown: any Error {
+    switch failure {
+    case .notOurs, .pathTooLong, .nameTaken: TransportUnusableError(reason: description)
+    case .systemCall: self
+    }
+  }
+
+  var description: String {
     switch failure {
     case .notOurs: "the directory \(path) belongs to another user; use one of your own"
-    case .systemCall(let call, let code): "\(call) failed in \(path) with error \(code); check that it can be written"
+    case .systemCall(let call, let code):
+      "\(call) failed in \(path): \(Self.text(code)); check that it is there and can be written"
     case .pathTooLong(let count):
       "the path of the socket in \(path) has \(count) bytes and may have 107; use a shorter directory"
     case .nameTaken: "another node is called \(name) in \(path); give this one another with name="
     }
+  }
+
+  private static func text(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 128)
+    guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+    let end = buffer.firstIndex(of: 0) ?? buffer.count
+    return String(decoding: buffer[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

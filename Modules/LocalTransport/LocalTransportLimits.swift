@@ -18,8 +18,13 @@ package enum LocalTransportLimits {
   static let batch = 32
   /// The largest message: a mark and a frame.
   static let messageBytes = 1 + 4_096
-  /// Frames under way with a delay, over all links; more are lost, as on air.
-  static let delayedFrames = 8_192
+  /// Frames of one link under way with a delay; a sender is told that there is no room for more, and that there is
+  /// again when half of them have left.
+  static let delayedFramesPerLink = 1_024
+  /// Dials that wait for the loop; more are refused. A node makes two at a time.
+  static let waitingDials = 64
+  /// Bytes of the reason why a dial is refused.
+  static let reasonBytes = 128
   /// How long a link waits whose reader is slow, before it is tried again.
   static let stallMilliseconds: Int32 = 1
   /// The frame size unless told otherwise: what a good Bluetooth LE link offers.

@@ -61,7 +61,9 @@ final class MemoryLink: TransportLink {
 
   func deliver(_ frame: [UInt8]) {
     guard end == nil else { return }
-    if inputs.offer(.frame(frame)) == .full { state.withLock { $0.dropped += 1 } }
+    if inputs.offer(.frame(frame), leaving: TransportsLimits.newsPerLink) == .full {
+      state.withLock { $0.dropped += 1 }
+    }
   }
 
   func refreshFrameSize() {

@@ -135,8 +135,10 @@ package final class MemoryTransport: Transport {
   private func closeAll(end: LinkEnd) {
     let links = inner.withLock { $0.links.values.sorted { $0.id < $1.id } }
     for link in links {
+      // Once it has finished it knows its other end no more.
+      let other = link.other
       link.finish(end)
-      link.other?.finish(.lost)
+      other?.finish(.lost)
     }
   }
 

@@ -15,6 +15,7 @@ enum DaemonError: Error {
   case noTransport(known: [String])
   case unknownScheme(String, known: [String], place: String?)
   case transport(String, TransportConfigurationError, place: String?)
+  case transportUnusable(String, reason: String)
   case state(StateDirectoryError)
   case database(DatabaseError)
   case identity(NodeIdentityError)
@@ -30,7 +31,7 @@ enum DaemonError: Error {
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
     case .state, .database, .identity: ExitCode.stateUnusable
-    case .socket, .signals, .primitive: ExitCode.failure
+    case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
     }
   }
 
@@ -48,6 +49,8 @@ enum DaemonError: Error {
       return "\(prefix(place))There is no transport \(shown(scheme)); built in: \(known.joined(separator: "; "))."
     case .transport(let scheme, let error, let place):
       return "\(prefix(place))The transport \(shown(scheme)) cannot use \(shown(error.option)): \(shown(error.reason))."
+    case .transportUnusable(let name, let reason):
+      return "The transport \(shown(name)) cannot be used: \(shown(reason))."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
     case .identity(let error): return sentence(of: error)

@@ -59,6 +59,7 @@ enum DaemonProcess {
     ).run()
     log.notice("node ended")
     withExtendedLifetime(state) {}
+    if case .failed(let error) = outcome, let error = error as? DaemonError { throw error }
     return outcome.exitCode
   }
 

@@ -8,7 +8,8 @@ internal import Transports
 /// Everything of a daemon that runs, as one service: ends when a stop is requested, says goodbye to its neighbours, and
 /// takes a part that failed down only where the node cannot do without it.
 ///
-/// A transport that fails is started again with back-off and the node goes on with the others.
+/// A transport that fails is started again with back-off and the node goes on with the others; one that says that it
+/// can never be used ends the daemon, because whoever started it must know.
 struct NodeParts: Service {
   struct RunningTransport: Sendable {
     var transport: any Transport
@@ -53,7 +54,7 @@ struct NodeParts: Service {
     let log = log
     let supervisor = Supervisor(
       ClosureService { try await running.transport.run() }, clock: ContinuousClock.continuous,
-      random: { running.jitter.next() },
+      random: { running.jitter.next() }, isPermanent: { $0 is TransportUnusableError },
       report: { event in
         if case .restarting(let error, _, let delay) = event {
           log.error(
@@ -61,6 +62,8 @@ struct NodeParts: Service {
             ["transport": .text(name), "reason": .description(error), "after": .duration(delay)])
         }
       })
-    try await supervisor.run()
+    do { try await supervisor.run() } catch let error as TransportUnusableError {
+      throw DaemonError.transportUnusable(name, reason: error.reason)
+    }
   }
 }

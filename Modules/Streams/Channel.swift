@@ -55,13 +55,15 @@ public final class Channel<Element: Sendable>: Sendable {
   }
 
   /// Puts `element` in if there is room, at once.
+  ///
+  /// - Parameter reserve: places that this element may not take, for elements that matter more.
   @inlinable
   @discardableResult
-  public func offer(_ element: Element) -> Offer {
+  public func offer(_ element: Element, leaving reserve: Int = 0) -> Offer {
     let (answer, consumer) = state.withLock { state -> (Offer, Resumption<Element?>?) in
       if state.isFinished { return (.finished, nil) }
       if let consumer = state.consumer.take() { return (.accepted, consumer) }
-      if state.elements.count >= capacity { return (.full, nil) }
+      if state.elements.count >= capacity &- reserve { return (.full, nil) }
       state.elements.append(element)
       return (.accepted, nil)
     }

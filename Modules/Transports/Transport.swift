@@ -6,7 +6,7 @@ public import Streams
 ///
 /// * `run` owns everything the transport needs (sockets, threads, bus connections) and returns only when its task is
 ///   cancelled, or throws when it can do its work no longer; it may then be called again. When it ends every link is
-///   closed and `state` is `.poweredOff`.
+///   closed and `state` is `.poweredOff`. What no other attempt can mend it throws as `TransportUnusableError`.
 /// * `state` is told before anything else; nothing may be asked of a transport before it says `.poweredOn`, and what
 ///   is asked earlier fails with `.notPoweredOn`.
 /// * Links are told apart by `LinkID`; an identifier is never used twice in one process.

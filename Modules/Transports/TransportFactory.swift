@@ -12,6 +12,18 @@ public enum TransportError: Error, Sendable, Equatable {
   case failed(reason: String)
 }
 
+/// What `Transport.run` throws when no other attempt could end differently: the node ends and says why.
+///
+/// After any other error the transport is started again, with growing delays.
+public struct TransportUnusableError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// One sentence with the remedy, without a full stop.
+  public var reason: String
+
+  public init(reason: String) { self.reason = reason }
+
+  public var description: String { reason }
+}
+
 /// An option that a transport does not understand, or a value that it cannot use.
 public struct TransportConfigurationError: Error, Sendable, Equatable {
   public var option: String

@@ -6,6 +6,8 @@ public enum TransportsLimits {
   public static let largestFrame = 509
   /// Inputs that wait on one link: half a second of a fast radio, so that a short stall of the node drops nothing.
   public static let inputsPerLink = 256
+  /// Of those, places that only news take (room again, another frame size), so that frames cannot crowd them out.
+  public static let newsPerLink = 8
   /// Sightings that wait, one per address: a crowd in one room.
   public static let waitingSightings = 256
   /// Links that wait to be taken over.
