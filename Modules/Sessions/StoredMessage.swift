@@ -21,16 +21,6 @@ package enum MessageState: String, Sendable, CaseIterable {
   case received
 }
 
-extension StoredMessage {
-  /// How long the mesh carries it, in milliseconds.
-  package var lifetimeMilliseconds: UInt64 {
-    switch conversation {
-    case .everyone: PacketKind.public.lifetime
-    case .peer: PacketKind.personal.lifetime
-    }
-  }
-}
-
 /// A message as it is kept and shown.
 package struct StoredMessage: Sendable, Equatable {
   package var id: MessageID
