@@ -154,7 +154,7 @@ let suites: [Target] = [
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
-  tests("Programs", ["Arguments", "ControlAPI", "ControlClient"]),
+  tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
   tests("BotKit", ["ControlAPI"]),
   tests(
     "NodeRuntime",

@@ -22,10 +22,10 @@ struct EchoBot {
       } catch {
         if case .connectionLost = error {} else { throw ProgramFailure(error) }
       }
+      if !Task.isCancelled { Output.note("The daemon has gone; waiting for it.") }
       repeat {
         if Task.isCancelled { return }
         let delay = backoff.next(using: &generator)
-        Output.note("The daemon has gone; trying again in \(PeerText.age(Double(delay.components.seconds))).")
         guard (try? await context.clock.sleep(for: delay)) != nil else { return }
         guard let again = try? await context.connect() else { continue }
         client = again
@@ -35,7 +35,7 @@ struct EchoBot {
   }
 
   /// Returns when the connection has ended.
-  private func serve(_ client: ControlClient, _ ready: () -> Void) async throws(ControlClientError) {
+  private func serve(_ client: NodeClient, _ ready: () -> Void) async throws(ControlClientError) {
     _ = try await client.subscribe(to: [.message])
     ready()
     var policy = EchoPolicy(id: client.hello.peerID, name: client.hello.name)

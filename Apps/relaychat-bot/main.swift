@@ -7,7 +7,7 @@ let botCommand = Command(
   examples: [
     CommandExample("relaychat-bot", "speak through the daemon that runs"),
     CommandExample(
-      "relaychat-bot --node --name Echo --transport local:/tmp/air", "with a daemon of its own"),
+      "relaychat-bot --node --name Echo --transport local:/tmp/mesh", "with a daemon of its own"),
   ],
   options: CommonOptions.all,
   notes: [
@@ -15,7 +15,7 @@ let botCommand = Command(
     CommonOptions.exitCodes,
   ])
 
-let program = Program(botCommand, clock: ContinuousClock()) { _ in true }
+let program = Program(botCommand, clock: ContinuousClock(), nodeArguments: ["--bot"]) { _ in true }
 let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (context) throws(ProgramFailure) in
   try await EchoBot(context).run()
 }

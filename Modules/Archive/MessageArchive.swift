@@ -27,13 +27,13 @@ package actor MessageArchive: SessionStore {
   ]
 
   private let executor = BlockingExecutor(name: "archive")
-  private let database: Database
+  private let database: SQLiteDatabase
   private var insertsSinceTrim = 0
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   package init(path: String) throws(DatabaseError) {
-    database = try Database(path: path, migrations: Self.migrations)
+    database = try SQLiteDatabase(path: path, migrations: Self.migrations)
   }
 
   package func insert(_ message: StoredMessage) async throws(SessionStoreError) -> Bool {

@@ -9,12 +9,12 @@ package actor PlainStore {
   package static let migrations = ["CREATE TABLE plain (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"]
 
   private let executor = BlockingExecutor(name: "plain-store")
-  private let database: Database
+  private let database: SQLiteDatabase
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   package init(path: String) throws(DatabaseError) {
-    database = try Database(path: path, migrations: Self.migrations)
+    database = try SQLiteDatabase(path: path, migrations: Self.migrations)
   }
 
   package func get(_ name: String) throws(DatabaseError) -> [UInt8]? {

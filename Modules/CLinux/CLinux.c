@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <sys/timex.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 int clinux_peer_credentials(int descriptor, int32_t *process, uint32_t *user, uint32_t *group) {
   struct ucred credentials;

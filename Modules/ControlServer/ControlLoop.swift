@@ -139,10 +139,8 @@ final class ControlLoop: Sendable {
 
   private func accept(_ turn: inout Turn) {
     while true {
-      let descriptor = Glibc.accept(socket.descriptor, nil, nil)
+      let descriptor = clinux_accept(socket.descriptor)
       guard descriptor >= 0 else { return }
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       turn.lastNumber += 1
       guard
         let caller = ConnectedClient.caller(

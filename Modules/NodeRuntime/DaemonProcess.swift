@@ -39,9 +39,9 @@ enum DaemonProcess {
     let service = NodeService(
       node: node, stop: stop, version: Daemon.version, startedAt: time.now(), counters: node.counters)
     try prepareSocketDirectory(configuration.socketPath)
-    let server: ControlServer
+    let server: ControlSocketServer
     do {
-      server = try ControlServer(
+      server = try ControlSocketServer(
         path: configuration.socketPath, group: configuration.group, service: service, events: events,
         counters: controlCounters, now: { Int64(clamping: time.wallMilliseconds()) })
     } catch {

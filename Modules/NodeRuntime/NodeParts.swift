@@ -18,7 +18,7 @@ struct NodeParts: Service {
 
   let node: Node
   let transports: [RunningTransport]
-  let server: ControlServer
+  let server: ControlSocketServer
   let bridge: EventBridge
   let stop: Stop
   let ready: ReadinessNotification

@@ -8,16 +8,16 @@ package struct ChildNode: Sendable {
   private let directory: TemporaryDirectory
   private let process: ChildProcess
 
-  /// Starts the `relaychatd` that lies beside this program and waits until it answers.
+  /// Starts the `relaychatd` that lies beside this program and waits until it answers. `extra` are further arguments.
   package static func start(
-    _ settings: Settings, environment: [String: String], clock: any Clock<Duration>
+    _ settings: Settings, extra: [String], environment: [String: String], clock: any Clock<Duration>
   ) async throws(ProgramFailure) -> ChildNode {
     let parents = [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"], "/tmp"].compactMap { $0 }
-    guard let directory = parents.lazy.compactMap({ TemporaryDirectory(in: $0) }).first else {
+    guard let directory = TemporaryDirectory.make(inOneOf: parents) else {
       throw ProgramFailure("No temporary directory can be made; set TMPDIR to a directory that you can write to.")
     }
     let socket = directory.path + "/control.sock"
-    let arguments = Self.arguments(settings, socket: socket, directory: directory.path)
+    let arguments = Self.arguments(settings, socket: socket, directory: directory.path) + extra
     guard let executable = Self.executable(), let process = ChildProcess(executable, arguments) else {
       directory.remove()
       throw ProgramFailure("There is no relaychatd beside this program; install it, or use a running daemon.")
@@ -63,7 +63,7 @@ package struct ChildNode: Sendable {
         let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : ExitCode.failure
         throw ProgramFailure("The daemon of this program has ended before it was ready.", exitCode: max(1, code))
       }
-      if let client = try? await ControlClient.connect(to: socket, as: "relaychat", clock: clock) {
+      if let client = try? await NodeClient.connect(to: socket, as: "relaychat", clock: clock) {
         client.close()
         return
       }

@@ -8,7 +8,7 @@ package enum CommonOptions {
       "socket", short: "s", value: "PATH", help: "The control socket of the daemon.", environment: "RELAYCHAT_SOCKET"),
     CommandOption("node", help: "Start a daemon for this program only, and stop it at the end."),
     CommandOption(
-      "transport", value: "SPEC", help: "With --node: a transport of that daemon, such as local:/tmp/air.",
+      "transport", value: "SPEC", help: "With --node: a transport of that daemon, such as local:/tmp/mesh.",
       isRepeatable: true),
     CommandOption("name", value: "NAME", help: "With --node: the name of that daemon."),
     CommandOption(

@@ -1,7 +1,6 @@
 package import Arguments
 package import ControlClient
-import Glibc
-import Lifecycle
+package import Lifecycle
 
 /// What the body of a program works with.
 package struct ProgramContext: Sendable {
@@ -12,8 +11,8 @@ package struct ProgramContext: Sendable {
   package let name: String
   package let clock: any Clock<Duration>
 
-  package func connect() async throws(ProgramFailure) -> ControlClient {
-    do { return try await ControlClient.connect(to: socket, as: name, clock: clock) } catch {
+  package func connect() async throws(ProgramFailure) -> NodeClient {
+    do { return try await NodeClient.connect(to: socket, as: name, clock: clock) } catch {
       throw ProgramFailure(error)
     }
   }
@@ -25,16 +24,24 @@ package struct Program: Sendable {
   private let command: Command
   private let version: String
   private let clock: any Clock<Duration>
+  private let signals: @Sendable () -> AsyncStream<UnixSignal>?
+  /// For the daemon that `--node` starts.
+  private let nodeArguments: [String]
   /// True when the program runs until it is stopped, so that a signal is its natural end.
   private let runsUntilStopped: @Sendable (Invocation) -> Bool
 
   package init(
-    _ command: Command, version: String = Program.version, clock: any Clock<Duration>,
+    _ command: Command, version: String = Program.version, clock: any Clock<Duration>, nodeArguments: [String] = [],
+    signals: @escaping @Sendable () -> AsyncStream<UnixSignal>? = {
+      try? UnixSignals.stream([.terminate, .interrupt])
+    },
     runsUntilStopped: @escaping @Sendable (Invocation) -> Bool
   ) {
     self.command = command
     self.version = version
     self.clock = clock
+    self.nodeArguments = nodeArguments
+    self.signals = signals
     self.runsUntilStopped = runsUntilStopped
   }
 
@@ -74,7 +81,7 @@ package struct Program: Sendable {
   ) async throws(ProgramFailure) -> Int32 {
     let environment = ProgramEnvironment.read(for: command)
     let settings = Settings(invocation, environment: environment)
-    guard let signals = try? UnixSignals.stream([.terminate, .interrupt]) else {
+    guard let signals = signals() else {
       throw ProgramFailure("The signals of this process cannot be watched.")
     }
     let wantsNode: Bool
@@ -87,7 +94,7 @@ package struct Program: Sendable {
         try await body(context(invocation, settings, environment, socket))
         return
       }
-      let node = try await ChildNode.start(settings, environment: environment, clock: clock)
+      let node = try await ChildNode.start(settings, extra: nodeArguments, environment: environment, clock: clock)
       do throws(ProgramFailure) {
         try await body(context(invocation, settings, environment, node.socket))
         await node.stop()

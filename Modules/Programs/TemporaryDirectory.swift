@@ -4,6 +4,14 @@ import Glibc
 struct TemporaryDirectory: Sendable {
   let path: String
 
+  /// In the first parent where one can be made.
+  static func make(inOneOf parents: [String]) -> TemporaryDirectory? {
+    for parent in parents {
+      if let directory = TemporaryDirectory(in: parent) { return directory }
+    }
+    return nil
+  }
+
   /// nil when none can be made. `parent` should be short: a socket will lie inside.
   init?(in parent: String) {
     var template = Array((parent + "/relaychat-XXXXXX").utf8CString)

@@ -91,7 +91,12 @@ extension Session {
 
   package func message(_ id: MessageID) async throws(SessionError) -> StoredMessage? {
     do {
-      return try await ports.store.message(id)
+      var message = try await ports.store.message(id)
+      let wall = ports.time.wallMilliseconds()
+      if let own = message, own.author == ownID, wall - min(wall, own.storedMilliseconds) >= own.lifetimeMilliseconds {
+        message?.state = .expired
+      }
+      return message
     } catch {
       throw .storeFailed(reason: error.reason)
     }

@@ -1,4 +1,5 @@
 package import Identities
+internal import WireFormat
 
 /// Where a message was said.
 package enum Conversation: Sendable, Hashable {
@@ -60,5 +61,15 @@ package struct StoredMessage: Sendable, Equatable {
     self.path = path
     self.state = state
     self.packet = packet
+  }
+}
+
+extension StoredMessage {
+  /// How long the mesh carries it, in milliseconds.
+  package var lifetimeMilliseconds: UInt64 {
+    switch conversation {
+    case .everyone: PacketKind.public.lifetime
+    case .peer: PacketKind.personal.lifetime
+    }
   }
 }

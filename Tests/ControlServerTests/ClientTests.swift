@@ -31,7 +31,7 @@ struct ImpatientClock: Clock {
 @Suite(.timeLimit(.minutes(1))) struct ClientTests {
   @Test func callsComeBackWithTheirAnswers() async throws {
     try await RunningServer.with { server in
-      let client = try await ControlClient.connect(to: server.path, as: "test", clock: EndlessClock())
+      let client = try await NodeClient.connect(to: server.path, as: "test", clock: EndlessClock())
       #expect(client.hello.permissions == [.read, .send, .admin])
       #expect(try await client.status().name == "node")
       #expect(try await client.peers().isEmpty)
@@ -51,7 +51,7 @@ struct ImpatientClock: Clock {
 
   @Test func manyCallsShareOneConnection() async throws {
     try await RunningServer.with { server in
-      let client = try await ControlClient.connect(to: server.path, as: "test", clock: EndlessClock())
+      let client = try await NodeClient.connect(to: server.path, as: "test", clock: EndlessClock())
       let answers = try await withThrowingTaskGroup(of: (String, String).self) { group in
         for number in 0..<200 {
           group.addTask { ("\(number)", try await client.send("\(number)", to: "a").messageID) }
@@ -64,7 +64,7 @@ struct ImpatientClock: Clock {
 
   @Test func eventsArriveAfterTheSnapshot() async throws {
     try await RunningServer.with { server in
-      let client = try await ControlClient.connect(to: server.path, as: "test", clock: EndlessClock())
+      let client = try await NodeClient.connect(to: server.path, as: "test", clock: EndlessClock())
       _ = try await client.subscribe(to: [.message])
       for number in 0..<100 {
         let delivery = DeliveryEvent(messageID: "\(number)", state: .delivered)
@@ -82,20 +82,20 @@ struct ImpatientClock: Clock {
   @Test func missingDaemonIsNamed() async {
     let path = RunningServer.socketPath()
     await #expect(throws: ControlClientError.notRunning(path: path)) {
-      try await ControlClient.connect(to: path, as: "test", clock: EndlessClock())
+      try await NodeClient.connect(to: path, as: "test", clock: EndlessClock())
     }
     let long = String(repeating: "x", count: 200)
     await #expect(throws: ControlClientError.badPath(path: long)) {
-      try await ControlClient.connect(to: long, as: "test", clock: EndlessClock())
+      try await NodeClient.connect(to: long, as: "test", clock: EndlessClock())
     }
   }
 
   @Test func deadlineEndsACall() async throws {
     try await RunningServer.with { server in
-      let client = try await ControlClient.connect(to: server.path, as: "test", clock: EndlessClock())
+      let client = try await NodeClient.connect(to: server.path, as: "test", clock: EndlessClock())
       let impatient = ImpatientClock()
       await #expect(throws: ControlClientError.timeout) {
-        try await ControlClient.connect(to: server.path, as: "test", clock: impatient).ping("b")
+        try await NodeClient.connect(to: server.path, as: "test", clock: impatient).ping("b")
       }
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -109,11 +109,11 @@ struct ImpatientClock: Clock {
   @Test func lostConnectionEndsCallsAndEvents() async throws {
     let path = RunningServer.socketPath()
     let service = PlainService()
-    let server = try ControlServer(
+    let server = try ControlSocketServer(
       path: path, service: service, events: service.events, counters: .init("c"), now: { 0 })
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
-      let client = try await ControlClient.connect(to: path, as: "test", clock: EndlessClock())
+      let client = try await NodeClient.connect(to: path, as: "test", clock: EndlessClock())
       let error = await withTaskGroup(of: ControlClientError?.self) { pings in
         pings.addTask {
           do throws(ControlClientError) {

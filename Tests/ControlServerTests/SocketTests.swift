@@ -160,8 +160,8 @@ import Testing
   @Test func staleSocketIsReplacedAndALiveOneIsNot() async throws {
     let path = RunningServer.socketPath()
     let service = PlainService()
-    func make(_ path: String) throws -> ControlServer {
-      try ControlServer(
+    func make(_ path: String) throws -> ControlSocketServer {
+      try ControlSocketServer(
         path: path, service: service, events: service.events, counters: CounterSet<ControlCounter>("c"), now: { 0 })
     }
     // A socket that was bound and whose process has died.
@@ -189,12 +189,12 @@ import Testing
     let service = PlainService()
     let counters = CounterSet<ControlCounter>("c")
     #expect(throws: ControlSocketError.unknownGroup("no-such-group-here")) {
-      _ = try ControlServer(
+      _ = try ControlSocketServer(
         path: path, group: "no-such-group-here", service: service, events: service.events, counters: counters,
         now: { 0 })
     }
     guard geteuid() == 0 else { return }
-    _ = try ControlServer(
+    _ = try ControlSocketServer(
       path: path, group: "daemon", service: service, events: service.events, counters: counters, now: { 0 })
     var facts = stat()
     #expect(unsafe stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o660 && facts.st_gid != 0)

@@ -62,7 +62,7 @@ struct RunningServer {
   ) async throws {
     let path = socketPath()
     let counters = CounterSet<ControlCounter>("control")
-    let server = try ControlServer(
+    let server = try ControlSocketServer(
       path: path, service: service, events: service.events, counters: counters, now: { 7 })
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }

@@ -24,8 +24,8 @@ let schema = ["CREATE TABLE notes (id INTEGER PRIMARY KEY, key BLOB, body TEXT, 
 
 @Suite struct DatabaseTests {
   private let directory = TemporaryDirectory()
-  private func open(_ migrations: [String] = schema) throws -> Database {
-    try Database(path: directory.file, migrations: migrations)
+  private func open(_ migrations: [String] = schema) throws -> SQLiteDatabase {
+    try SQLiteDatabase(path: directory.file, migrations: migrations)
   }
 
   private func mode(_ path: String) -> UInt32 {
@@ -156,7 +156,7 @@ let schema = ["CREATE TABLE notes (id INTEGER PRIMARY KEY, key BLOB, body TEXT, 
   @Test func promisedTransactionSurvivesAKill() async throws {
     let path = directory.file
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let database = try Database(path: path, migrations: schema)
+      let database = try SQLiteDatabase(path: path, migrations: schema)
       for id in 1...20 {
         try database.transaction { () throws(DatabaseError) in
           try database.execute("INSERT INTO notes (id, body) VALUES (?, 'promised')", [.integer(Int64(id))])

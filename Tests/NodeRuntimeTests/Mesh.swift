@@ -141,6 +141,13 @@ final class Mesh: @unchecked Sendable {
     return counts?.allSatisfy { $0 == members.count - 1 } ?? false
   }
 
+  /// Ends a node as a kill does: no goodbye to anybody. Another of its name may come.
+  func remove(_ name: String) {
+    for member in members where member.name == name { member.task.cancel() }
+    _ = simulation.run(for: .milliseconds(10))
+    medium.remove(name)
+  }
+
   func stop() {
     for member in members { member.task.cancel() }
     _ = simulation.run(for: .seconds(5))

@@ -2,6 +2,7 @@ import Arguments
 import ControlAPI
 import ControlClient
 import Glibc
+import Lifecycle
 import Testing
 
 @testable import Programs
@@ -84,12 +85,15 @@ import Testing
   }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ProgramTests {
+@Suite(.timeLimit(.minutes(1))) struct ProgramTests {
   private func run(
     _ words: [String], _ body: @escaping @Sendable (ProgramContext) async throws(ProgramFailure) -> Void = { _ in }
   ) async -> Int32 {
     let command = Command("test", summary: "test", options: CommonOptions.all)
-    return await Program(command, clock: ContinuousClock(), runsUntilStopped: { _ in true }).run(words, body)
+    // A stream ends with its reader, so each run has its own.
+    let signals: @Sendable () -> AsyncStream<UnixSignal>? = { AsyncStream.makeStream(of: UnixSignal.self).stream }
+    let program = Program(command, clock: ContinuousClock(), signals: signals, runsUntilStopped: { _ in true })
+    return await program.run(words, body)
   }
 
   @Test func exitCodesAreTheDocumentedOnes() async {
@@ -105,15 +109,19 @@ import Testing
   }
 
   @Test func signalIsTheNaturalEndOfWhatRunsUntilStopped() async {
-    let code = await run([]) { (_) throws(ProgramFailure) in
-      kill(getpid(), SIGTERM)
-      for await _ in AsyncStream<Void>(unfolding: { await Self.never() }) {}
+    let (stream, continuation) = AsyncStream.makeStream(of: UnixSignal.self)
+    let program = Program(
+      Command("test", summary: "test", options: CommonOptions.all), clock: ContinuousClock(), signals: { stream },
+      runsUntilStopped: { _ in true })
+    let code = await program.run([]) { (_) throws(ProgramFailure) in
+      continuation.yield(.terminate)
+      for await _ in AsyncStream<Void>(unfolding: { await Self.untilCancelled() }) {}
     }
     #expect(code == 0)
   }
 
-  private static func never() async -> Void? {
-    try? await ContinuousClock().sleep(for: .seconds(3_600))
+  private static func untilCancelled() async -> Void? {
+    for await _ in AsyncStream<Void>.makeStream().stream {}
     return nil
   }
 }

@@ -6,7 +6,7 @@ import Streams
 /// `connect` returns when the node has answered `node.hello`. Calls may be made from many tasks at once; each has its
 /// own deadline. When the connection ends, every waiting call throws `connectionLost` and `events` ends: to connect
 /// again is up to the program, because only it knows whether a call may be made twice.
-public final class ControlClient: Sendable {
+public final class NodeClient: Sendable {
   /// What the node said of itself.
   public let hello: HelloAnswer
   private let connection: ClientConnection
@@ -18,12 +18,12 @@ public final class ControlClient: Sendable {
   ///   - clock: for the deadlines.
   public static func connect(
     to path: String, as name: String, deadline: Duration = ControlClientLimits.deadline, clock: any Clock<Duration>
-  ) async throws(ControlClientError) -> ControlClient {
+  ) async throws(ControlClientError) -> NodeClient {
     let connection = try ClientConnection(path: path)
     do {
       let call = ControlCall.hello(HelloParameters(client: name))
       let hello = try await Self.call(call, HelloAnswer.self, deadline, connection, clock)
-      return ControlClient(hello: hello, connection: connection, clock: clock)
+      return NodeClient(hello: hello, connection: connection, clock: clock)
     } catch {
       connection.close()
       if case .refused(let refusal) = error, refusal.code == .unsupportedVersion {

@@ -8,7 +8,7 @@ import Glibc
 ///
 /// A transaction that is `.promised` is on the disk when `transaction` returns and survives a loss of power; one that
 /// is `.relaxed` survives the death of the process, and may be lost, as a whole, with the power.
-@safe package final class Database {
+@safe package final class SQLiteDatabase {
   package enum Durability: Sendable {
     case promised, relaxed
   }

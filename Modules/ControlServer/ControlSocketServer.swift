@@ -14,7 +14,7 @@ package enum ControlCounter: String, CounterReason {
 ///
 /// `init` makes the socket, so that an error is known before anything else starts and clients can connect at once;
 /// `run` serves until its task is cancelled, then writes what it can, closes every connection and removes the socket.
-package final class ControlServer: Service {
+package final class ControlSocketServer: Service {
   private let service: any ControlService
   private let events: ControlEvents
   private let loop: ControlLoop
