@@ -140,7 +140,7 @@ let suites: [Target] = [
   tests("Compression", ["Bytes"]),
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
   tests("Identities", ["Bytes", "Primitives"]),
-  tests("Routing", ["Bytes", "WireFormat", "Identities"]),
+  tests("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
   tests("Advertising", ["Streams", "Transports", "MemoryTransport"]),
   tests("Scanning", ["Streams", "Transports", "MemoryTransport"]),
   tests(
