@@ -7,6 +7,8 @@ final class PhysicalLink {
   let key: DialPlan.Key
   let openedAt: MonotonicTime
   var handshake = HandshakeTransfer()
+  /// What we said first.
+  let hello: [UInt8]
   var session: (any LinkSession)?
   /// The largest frame the peer can take, from its hello.
   var peerFrameSize: Int?
@@ -22,8 +24,9 @@ final class PhysicalLink {
   /// The peer closes on purpose: not a failure of the dial.
   var isPeerLeaving = false
 
-  init(link: any TransportLink, key: DialPlan.Key, now: MonotonicTime) {
+  init(link: any TransportLink, key: DialPlan.Key, hello: [UInt8], now: MonotonicTime) {
     self.link = link
+    self.hello = hello
     self.key = key
     openedAt = now
     lastReceived = now
