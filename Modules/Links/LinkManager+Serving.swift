@@ -32,6 +32,10 @@ extension LinkManager {
     physical.pingedAt = nil
     physical.framesReceived &+= 1
     counters.count(.framesReceived)
+    guard physical.budget.pay(byteCount: frame.count, now: now) else {
+      counters.count(.framesOverBudget)
+      return
+    }
     guard !HandshakeTransfer.owns(frame) else {
       await receiveHandshake(frame, on: physical, handshake: &handshake, now: now)
       return

@@ -178,7 +178,9 @@ package actor LinkManager {
     plan.linked(key, now: now)
     counters.count(.opened)
     let hello = Hello(frameSize: UInt16(clamping: link.frameSize), token: configuration.random())
-    let physical = PhysicalLink(link: link, key: key, hello: hello.bytes, now: now)
+    let physical = PhysicalLink(
+      link: link, key: key, hello: hello.bytes,
+      bytesPerSecond: configuration.transports[transport].properties.bytesPerSecond, now: now)
     links[link.id] = physical
     guard link.frameSize >= TransportsLimits.smallestFrame else {
       physical.closeReason = .frameTooSmall
