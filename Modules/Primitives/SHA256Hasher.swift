@@ -57,6 +57,20 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
       third: UInt64(bigEndian: words.2), fourth: UInt64(bigEndian: words.3))
   }
 
+  /// Writes the digest of everything since the last `finish` into `output`, which is 32 bytes.
+  package mutating func finish(into output: inout MutableRawSpan) throws(PrimitiveError) {
+    guard output.byteCount == SHA256.byteCount else {
+      throw .wrongLength(expected: SHA256.byteCount, found: output.byteCount)
+    }
+    guard resume() else { throw .taken(from: .digest) }
+    isFinished = true
+    let context = unsafe context
+    let succeeded = unsafe output.withUnsafeMutableBytes {
+      unsafe EVP_DigestFinal_ex(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
+    }
+    guard succeeded else { throw .taken(from: .digest) }
+  }
+
   /// The digest of `label` followed by `bytes`; anything unfinished before is discarded.
   package mutating func digest(label: DomainLabel, _ bytes: RawSpan) throws(PrimitiveError) -> SHA256Digest {
     isFinished = true
