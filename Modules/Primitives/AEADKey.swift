@@ -150,7 +150,8 @@ package struct AEADKey: ~Copyable, @unchecked Sendable {
     let out = unsafe target.assumingMemoryBound(to: UInt8.self)
     var written: Int32 = 0
     if associatedCount > 0 {
-      let isRead = unsafe EVP_EncryptUpdate(sealing, nil, &written, Self.octets(associated.baseAddress), associatedCount)
+      let isRead = unsafe EVP_EncryptUpdate(
+        sealing, nil, &written, Self.octets(associated.baseAddress), associatedCount)
       guard isRead == 1 else { return false }
     }
     if count > 0 {
@@ -178,7 +179,8 @@ package struct AEADKey: ~Copyable, @unchecked Sendable {
     guard hasNonce else { return .failed }
     var written: Int32 = 0
     if associatedCount > 0 {
-      let isRead = unsafe EVP_DecryptUpdate(opening, nil, &written, Self.octets(associated.baseAddress), associatedCount)
+      let isRead = unsafe EVP_DecryptUpdate(
+        opening, nil, &written, Self.octets(associated.baseAddress), associatedCount)
       guard isRead == 1 else { return .failed }
     }
     if count > 0 {
@@ -201,7 +203,8 @@ package struct AEADKey: ~Copyable, @unchecked Sendable {
     if sealingSetup == .key { return true }
     let cipher = unsafe sealingSetup == .none ? cipher : nil
     let context = unsafe sealing
-    guard unsafe key.bytes.withBytePointer({ bytes, _ in unsafe EVP_EncryptInit_ex(context, cipher, nil, bytes, nil) }) == 1
+    guard
+      unsafe key.bytes.withBytePointer({ bytes, _ in unsafe EVP_EncryptInit_ex(context, cipher, nil, bytes, nil) }) == 1
     else { return false }
     sealingSetup = .key
     return true
@@ -211,7 +214,8 @@ package struct AEADKey: ~Copyable, @unchecked Sendable {
     if openingSetup == .key { return true }
     let cipher = unsafe openingSetup == .none ? cipher : nil
     let context = unsafe opening
-    guard unsafe key.bytes.withBytePointer({ bytes, _ in unsafe EVP_DecryptInit_ex(context, cipher, nil, bytes, nil) }) == 1
+    guard
+      unsafe key.bytes.withBytePointer({ bytes, _ in unsafe EVP_DecryptInit_ex(context, cipher, nil, bytes, nil) }) == 1
     else { return false }
     openingSetup = .key
     return true

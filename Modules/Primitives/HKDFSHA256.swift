@@ -1,6 +1,5 @@
-internal import CCrypto
-
-/// HKDF with SHA-256 (RFC 5869). One owner at a time; allocates in `init` only.
+/// HKDF with SHA-256 (RFC 5869). One owner at a time; allocates in `init` only, but for a last part that is no whole
+/// block.
 package struct HKDFSHA256: ~Copyable, Sendable {
   /// Size of an extracted key in bytes.
   package static let byteCount = 32
@@ -8,6 +7,8 @@ package struct HKDFSHA256: ~Copyable, Sendable {
   package static let largestByteCount = 255 * 32
 
   private var hmac: HMACSHA256
+  /// The key between extraction and expansion, in memory that is there already.
+  private var extracted = Secret(count: Self.byteCount) { _ in }
 
   package init() throws(PrimitiveError) { hmac = try HMACSHA256() }
 
@@ -24,16 +25,31 @@ package struct HKDFSHA256: ~Copyable, Sendable {
   package mutating func expand(
     _ key: RawSpan, info: RawSpan, into output: inout MutableRawSpan
   ) throws(PrimitiveError) {
-    let count = output.byteCount
-    guard count <= Self.largestByteCount else {
-      throw .wrongLength(expected: Self.largestByteCount, found: count)
+    guard output.byteCount <= Self.largestByteCount else {
+      throw .wrongLength(expected: Self.largestByteCount, found: output.byteCount)
     }
-    let isFilled = unsafe output.withUnsafeMutableBytes { unsafe fill($0, key: key, info: info) }
+    let isFilled = unsafe output.withUnsafeMutableBytes { unsafe Self.fill($0, key: key, info: info, with: &hmac) }
+    guard isFilled else { throw .taken(from: .mac) }
+  }
+
+  /// Fills `output` by extraction with `salt` and expansion with no information: the HKDF of the Noise protocol
+  /// (revision 34 section 4.3).
+  package mutating func derive(
+    _ output: inout Secret, salt: borrowing Secret, input: RawSpan
+  ) throws(PrimitiveError) {
+    guard hmac.begin(salt.bytes), hmac.add(input) else { throw .taken(from: .mac) }
+    let middle = unsafe extracted.mutablePointer
+    guard unsafe hmac.end(middle) else { throw .taken(from: .mac) }
+    let key = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(middle))
+    let isFilled = unsafe Self.fill(output.mutablePointer, key: key, info: RawSpan(), with: &hmac)
+    extracted.wipe()
     guard isFilled else { throw .taken(from: .mac) }
   }
 
   /// T(1), T(2) and so on, each from the one before it, which already stands in the output.
-  private mutating func fill(_ output: UnsafeMutableRawBufferPointer, key: RawSpan, info: RawSpan) -> Bool {
+  private static func fill(
+    _ output: UnsafeMutableRawBufferPointer, key: RawSpan, info: RawSpan, with hmac: inout HMACSHA256
+  ) -> Bool {
     var filled = 0
     var number: UInt8 = 0
     while filled < output.count {
@@ -52,8 +68,7 @@ package struct HKDFSHA256: ~Copyable, Sendable {
         filled += Self.byteCount
       } else {
         var last = Secret(count: Self.byteCount) { _ in }
-        var code = last.mutableBytes
-        guard unsafe code.withUnsafeMutableBytes({ unsafe hmac.end($0) }) else { return false }
+        guard unsafe hmac.end(last.mutablePointer) else { return false }
         unsafe last.bytes.withUnsafeBytes {
           unsafe rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<rest.count]))
         }

@@ -34,14 +34,11 @@ package struct P256AgreementKey: ~Copyable, Sendable {
   /// Another owner of the same key; the scalar is not copied.
   package borrowing func shared() -> P256AgreementKey { P256AgreementKey(scalar: scalar, publicKey: publicKey) }
 
-  /// Writes the x coordinate of the shared point into `output`, 32 bytes big endian (SP 800-56A section 5.7.1.2).
+  /// The x coordinate of the shared point, 32 bytes big endian (SP 800-56A section 5.7.1.2).
   ///
   /// The peer's point is on the curve because `P256PublicKey` says so, and the curve's cofactor is 1: there is no small
   /// subgroup to fall into.
-  package borrowing func agree(with peer: P256PublicKey, into output: inout MutableRawSpan) throws(PrimitiveError) {
-    guard output.byteCount == Self.sharedByteCount else {
-      throw .wrongLength(expected: Self.sharedByteCount, found: output.byteCount)
-    }
+  package borrowing func agree(with peer: P256PublicKey) throws(PrimitiveError) -> Secret {
     let curve = try P256Curve.get(.agree)
     guard let product = unsafe EC_POINT_new(curve.group) else { throw .taken(from: .agree) }
     defer { unsafe EC_POINT_clear_free(product) }
@@ -50,10 +47,12 @@ package struct P256AgreementKey: ~Copyable, Sendable {
     guard unsafe EC_POINT_mul(curve.group, product, nil, peer.point.pointer, scalar.pointer, nil) == 1,
       unsafe EC_POINT_get_affine_coordinates(curve.group, product, x, nil, nil) == 1
     else { throw .taken(from: .agree) }
-    let written = unsafe output.withUnsafeMutableBytes {
-      unsafe BN_bn2binpad(x, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32($0.count))
+    return try Secret(count: Self.sharedByteCount) { (span) throws(PrimitiveError) in
+      let written = unsafe span.withUnsafeMutableBytes {
+        unsafe BN_bn2binpad(x, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32($0.count))
+      }
+      guard written == Self.sharedByteCount else { throw .taken(from: .agree) }
     }
-    guard written == Self.sharedByteCount else { throw .taken(from: .agree) }
   }
 
   /// The 32-byte big-endian scalar, in wiped memory, for the store of keys.

@@ -36,6 +36,10 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
     try update(bytes.rawSpan)
   }
 
+  package mutating func update(_ secret: borrowing Secret) throws(PrimitiveError) {
+    try update(secret.bytes)
+  }
+
   /// Hashes the UTF-8 bytes of a domain label.
   package mutating func update(label: DomainLabel) throws(PrimitiveError) {
     let text = label.text
@@ -69,6 +73,15 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
       unsafe EVP_DigestFinal_ex(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
     }
     guard succeeded else { throw .taken(from: .digest) }
+  }
+
+  /// Writes the digest of everything since the last `finish` into the first 32 bytes of `output`.
+  package mutating func finish(into output: inout Secret) throws(PrimitiveError) {
+    let memory = unsafe output.mutablePointer
+    guard memory.count >= SHA256.byteCount, resume() else { throw .taken(from: .digest) }
+    isFinished = true
+    let start = unsafe memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    guard unsafe EVP_DigestFinal_ex(context, start, nil) == 1 else { throw .taken(from: .digest) }
   }
 
   /// The digest of `label` followed by `bytes`; anything unfinished before is discarded.

@@ -62,11 +62,21 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// The memory itself, for this module's calls into libcrypto.
+  var mutablePointer: UnsafeMutableRawBufferPointer {
+    mutating get { unsafe memory }
+  }
+
   /// Takes the bytes of `source` in place of the first of its own, as many as both have.
   package mutating func overwrite(with source: RawSpan) {
     unsafe source.withUnsafeBytes { source in
       unsafe memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(memory.count)))
     }
+  }
+
+  /// Takes bytes of another secret, from `offset` on, in place of its own; as many as both have.
+  package mutating func overwrite(with other: borrowing Secret, from offset: Int = 0) {
+    overwrite(with: other.bytes.extracting(droppingFirst: offset))
   }
 
   /// Makes every byte zero.

@@ -35,28 +35,25 @@ package struct X25519AgreementKey: ~Copyable, Sendable {
   /// Another owner of the same key; the scalar is not copied.
   package borrowing func shared() -> X25519AgreementKey { X25519AgreementKey(key: key, publicKey: publicKey) }
 
-  /// Writes the shared secret with `peer` into `output`, which is 32 bytes. A point of low order, which gives the same
-  /// secret to everybody, is an error (RFC 7748 section 6.1).
-  package borrowing func agree(
-    with peer: X25519PublicKey, into output: inout MutableRawSpan
-  ) throws(PrimitiveError) {
-    guard output.byteCount == Self.byteCount else {
-      throw .wrongLength(expected: Self.byteCount, found: output.byteCount)
-    }
+  /// The shared secret with `peer`, 32 bytes. A point of low order, which gives the same secret to everybody, is an
+  /// error (RFC 7748 section 6.1).
+  package borrowing func agree(with peer: X25519PublicKey) throws(PrimitiveError) -> Secret {
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .taken(from: .agree) }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     guard unsafe EVP_PKEY_derive_init(context) == 1,
       unsafe EVP_PKEY_derive_set_peer_ex(context, peer.key.pointer, 0) == 1
     else { throw .taken(from: .agree) }
-    let isDerived = unsafe output.withUnsafeMutableBytes { bytes in
-      var count = bytes.count
-      let result = unsafe EVP_PKEY_derive(context, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), &count)
-      return result == 1 && count == Self.byteCount
-    }
-    guard isDerived else {
-      // With a key and a peer in place nothing else makes X25519 fail.
-      ERR_clear_error()
-      throw .lowOrderPoint
+    return try Secret(count: Self.byteCount) { (span) throws(PrimitiveError) in
+      let isDerived = unsafe span.withUnsafeMutableBytes { bytes in
+        var count = bytes.count
+        let result = unsafe EVP_PKEY_derive(context, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), &count)
+        return result == 1 && count == Self.byteCount
+      }
+      guard isDerived else {
+        // With a key and a peer in place nothing else makes X25519 fail.
+        ERR_clear_error()
+        throw .lowOrderPoint
+      }
     }
   }
 }
