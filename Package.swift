@@ -141,7 +141,7 @@ let suites: [Target] = [
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
   tests("Identities", ["Bytes", "Primitives"]),
   tests("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
-  tests("Advertising", ["Streams", "Transports", "MemoryTransport"]),
+  tests("Advertising", ["Streams", "Telemetry", "Transports", "MemoryTransport"]),
   tests("Scanning", ["Streams", "Transports", "MemoryTransport"]),
   tests(
     "Links",
