@@ -43,7 +43,10 @@ package struct EstablishedLink: Sendable {
 /// How a link is protected. Nothing but the implementation knows whether, or how, frames are sealed.
 package protocol LinkSecurity: Sendable {
   /// A handshake for one new link. Several run at a time.
-  func handshake(role: HandshakeRole) -> any LinkHandshake
+  ///
+  /// - Parameter hellos: what both sides said before, the initiator's first: a handshake binds it, so that nobody can
+  ///   have changed it on the way.
+  func handshake(role: HandshakeRole, hellos: [UInt8]) -> any LinkHandshake
 }
 
 /// Who speaks first: the one who dialled.

@@ -50,6 +50,13 @@ package enum LinksLimits {
   /// After a link was lost its address is dialled again within this time, spread evenly.
   package static let reconnectSpread: Duration = .milliseconds(500)
 
+  /// A neighbour may use twice what the radio is said to carry, with a burst of four seconds...
+  package static let budgetShare = 2.0
+  package static let budgetBurstSeconds = 4.0
+  /// ...counted as if no frame were smaller than this, in bytes, because each costs a look.
+  package static let smallestPaidFrame = 20
+  /// Bytes a second that every transport is taken to carry at least.
+  package static let smallestRate = 4_000
   /// Broken frames on one link before it is closed: a radio may err, a peer may not insist.
   package static let brokenFrames: UInt64 = 16
   /// Events towards the relay that wait.

@@ -12,7 +12,9 @@ package struct OpenExchange: LinkSecurity {
   /// - Parameter ownCard: the newest card of this node, read at the start of every handshake.
   package init(ownCard: Latest<VerifiedCard>) { self.ownCard = ownCard }
 
-  package func handshake(role: HandshakeRole) -> any LinkHandshake { Handshake(ownCard: ownCard.value) }
+  package func handshake(role: HandshakeRole, hellos: [UInt8]) -> any LinkHandshake {
+    Handshake(ownCard: ownCard.value)
+  }
 
   private struct Handshake: LinkHandshake {
     var ownCard: VerifiedCard

@@ -19,6 +19,9 @@ package struct DomainLabel: Sendable {
   /// Signature of a packet by its origin.
   package static let packetSignature = DomainLabel("relaychat/packet-signature/1")
 
+  /// Two peer IDs to the digits that people compare.
+  package static let fingerprint = DomainLabel("relaychat/fingerprint/1")
+
   /// All of them, for the test that holds the rule above.
-  package static let all: [DomainLabel] = [.peerID, .card, .packet, .packetSignature]
+  package static let all: [DomainLabel] = [.peerID, .card, .packet, .packetSignature, .fingerprint]
 }

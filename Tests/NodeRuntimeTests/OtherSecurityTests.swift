@@ -37,7 +37,9 @@ import Testing
 private struct ThreeWay: LinkSecurity {
   let ownCard: Latest<VerifiedCard>
 
-  func handshake(role: HandshakeRole) -> any LinkHandshake { Handshake(role: role, card: ownCard.value) }
+  func handshake(role: HandshakeRole, hellos: [UInt8]) -> any LinkHandshake {
+    Handshake(role: role, card: ownCard.value)
+  }
 
   struct Handshake: LinkHandshake {
     let role: HandshakeRole

@@ -151,6 +151,17 @@ import WireFormat
     }
   }
 
+  @Test func nothingOfABlockedOriginIsDeliveredOrPassedOn() throws {
+    var state = state()
+    let packet = try packet()
+    state.block([packet.header.origin])
+    let refused = state.receive(packet, id: id, from: 2, now: now, wallMilliseconds: nil)
+    #expect(refused == .init(verdict: .blocked, forward: .none))
+    state.block([])
+    let taken = state.receive(packet, id: id, from: 2, now: now, wallMilliseconds: nil)
+    #expect(taken.verdict == .accepted, "what was refused was not remembered as seen")
+  }
+
   @Test func aLinkThatIsDownGetsNothing() throws {
     var state = state()
     state.linkDown(3)

@@ -54,9 +54,10 @@ final class RawPeer {
 
   private func secure(_ card: VerifiedCard) async throws -> any LinkSession {
     var transfer = HandshakeTransfer()
-    var handshake = OpenExchange(ownCard: Latest(card)).handshake(role: .initiator)
-    transfer.send(Hello(frameSize: 509, token: 1).bytes)
-    var hasHello = false
+    let security = OpenExchange(ownCard: Latest(card))
+    let hello = Hello(frameSize: 509, token: 1).bytes
+    transfer.send(hello)
+    var handshake: (any LinkHandshake)?
     var time = MonotonicTime(nanoseconds: 1)
     while true {
       while let frame = transfer.nextFrame(limit: 509, now: time) { try send(message: .frame(frame)) }
@@ -64,11 +65,11 @@ final class RawPeer {
       guard case .frame(let frame)? = LocalMessage(decoding: try receive()) else { throw Failure(what: "handshake") }
       guard let message = try transfer.receive(frame) else { continue }
       let progress: HandshakeProgress
-      if hasHello {
-        progress = try await handshake.receive(message)
+      if handshake == nil {
+        handshake = security.handshake(role: .initiator, hellos: hello + message)
+        progress = try await handshake!.start()
       } else {
-        hasHello = true
-        progress = try await handshake.start()
+        progress = try await handshake!.receive(message)
       }
       for message in progress.messages { transfer.send(message) }
       guard let established = progress.established else { continue }
