@@ -143,7 +143,7 @@ let suites: [Target] = [
   tests("Noise", ["Bytes", "Primitives"]),
   tests("Identities", ["Bytes", "Primitives"]),
   tests("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
-  tests("Advertising", ["Streams", "Transports", "MemoryTransport"]),
+  tests("Advertising", ["Streams", "Telemetry", "Transports", "MemoryTransport"]),
   tests("Scanning", ["Streams", "Transports", "MemoryTransport"]),
   tests(
     "Links",
