@@ -146,7 +146,7 @@ let suites: [Target] = [
   tests(
     "Links",
     ["Bytes", "Streams", "Telemetry", "Transports", "MemoryTransport", "WireFormat", "Identities", "Primitives"]),
-  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
+  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Routing"]),
   tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
