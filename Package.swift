@@ -58,7 +58,7 @@ func fuzzer(_ name: String, _ dependencies: [String]) -> Target {
 }
 
 let basics = ["Bytes", "Streams", "Lifecycle", "Telemetry", "Arguments"]
-let pure = ["Primitives", "Compression", "WireFormat", "Identities", "Routing"]
+let pure = ["Primitives", "Compression", "WireFormat", "Noise", "Identities", "Routing"]
 let actors = ["Advertising", "Scanning", "Links", "Relaying", "Sessions"]
 
 let libraries: [Target] = [
@@ -81,6 +81,7 @@ let modules: [Target] = [
   module("Compression", ["Bytes", "CZlib"]),
 
   module("WireFormat", ["Bytes", "Primitives", "Compression"]),
+  module("Noise", ["Bytes", "Primitives"]),
   module("Identities", ["Bytes", "Primitives"]),
 
   module("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
@@ -139,6 +140,7 @@ let suites: [Target] = [
   tests("Primitives", ["Bytes"], vectors: ["Vectors"]),
   tests("Compression", ["Bytes"]),
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
+  tests("Noise", ["Bytes", "Primitives"]),
   tests("Identities", ["Bytes", "Primitives"]),
   tests("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
   tests("Advertising", ["Streams", "Telemetry", "Transports", "MemoryTransport"]),

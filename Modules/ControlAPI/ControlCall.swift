@@ -22,6 +22,16 @@ public enum ControlCall: Sendable, Equatable {
   case subscribe(SubscribeParameters)
   /// `events.acknowledge`: messages up to the cursor need not be shown again.
   case acknowledge(AcknowledgeParameters)
+  /// `contact.list`
+  case listContacts
+  /// `contact.trust`: this peer is the one meant by its name; settles a change.
+  case trustContact(TrustParameters)
+  /// `contact.block`: nothing it writes is shown or passed on.
+  case blockContact(PeerParameters)
+  /// `contact.unblock`
+  case unblockContact(PeerParameters)
+  /// `contact.fingerprint`: the digits that two people compare.
+  case fingerprint(PeerParameters)
 
   public var method: ControlMethod {
     switch self {
@@ -36,6 +46,11 @@ public enum ControlCall: Sendable, Equatable {
     case .ping: .ping
     case .subscribe: .subscribe
     case .acknowledge: .acknowledge
+    case .listContacts: .listContacts
+    case .trustContact: .trustContact
+    case .blockContact: .blockContact
+    case .unblockContact: .unblockContact
+    case .fingerprint: .fingerprint
     }
   }
 }
@@ -53,12 +68,19 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case ping = "node.ping"
   case subscribe = "events.subscribe"
   case acknowledge = "events.acknowledge"
+  case listContacts = "contact.list"
+  case trustContact = "contact.trust"
+  case blockContact = "contact.block"
+  case unblockContact = "contact.unblock"
+  case fingerprint = "contact.fingerprint"
 
   public var permission: ControlPermission {
     switch self {
-    case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe: .read
+    case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
+      .fingerprint:
+      .read
     case .sendMessage, .ping, .acknowledge: .send
-    case .stop: .admin
+    case .stop, .trustContact, .blockContact, .unblockContact: .admin
     }
   }
 }

@@ -99,6 +99,26 @@ public final class NodeClient: Sendable {
     try await call(.subscribe(SubscribeParameters(kinds: kinds)))
   }
 
+  public func contacts() async throws(ControlClientError) -> [ContactRecord] {
+    let answer: Contacts = try await call(.listContacts)
+    return answer.contacts
+  }
+
+  /// This peer is the one meant by its name; `isVerified` when the fingerprints were compared.
+  public func trust(_ peer: String, isVerified: Bool = false) async throws(ControlClientError) -> ContactRecord {
+    try await call(.trustContact(TrustParameters(peer: peer, isVerified: isVerified)))
+  }
+
+  public func setBlocked(_ isBlocked: Bool, _ peer: String) async throws(ControlClientError) -> ContactRecord {
+    let parameters = PeerParameters(peer: peer)
+    return try await call(isBlocked ? .blockContact(parameters) : .unblockContact(parameters))
+  }
+
+  /// The contact, or what it would be, with the digits that two people compare.
+  public func fingerprint(of peer: String) async throws(ControlClientError) -> ContactRecord {
+    try await call(.fingerprint(PeerParameters(peer: peer)))
+  }
+
   public func acknowledge(cursor: UInt64) async throws(ControlClientError) {
     let _: Nothing = try await call(.acknowledge(AcknowledgeParameters(cursor: cursor)))
   }
@@ -137,3 +157,4 @@ private struct Nothing: Decodable, Sendable {}
 private struct Peers: Decodable, Sendable { let peers: [PeerRecord] }
 private struct Links: Decodable, Sendable { let links: [LinkRecord] }
 private struct Messages: Decodable, Sendable { let messages: [MessageRecord] }
+private struct Contacts: Decodable, Sendable { let contacts: [ContactRecord] }

@@ -35,7 +35,7 @@ package enum ECDSA {
     }
     let curve = try P256Curve.get(.verify)
     let encoded = try der([UInt8](copying: signature), on: curve)
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.handle.pointer, nil) else {
+    guard let context = try unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.point.verificationKey(), nil) else {
       throw .taken(from: .verify)
     }
     defer { unsafe EVP_PKEY_CTX_free(context) }

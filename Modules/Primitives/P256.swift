@@ -6,6 +6,8 @@ package enum P256 {
   package static let scalarByteCount = 32
   /// A compressed point: 2 or 3, then x.
   package static let publicKeyByteCount = 33
+  /// An uncompressed point: 4, then x and y.
+  package static let uncompressedKeyByteCount = 65
   /// r then s, big endian, 32 bytes each.
   package static let signatureByteCount = 64
 }

@@ -14,11 +14,17 @@ package enum PrimitiveError: Error, Equatable, Hashable, Sendable {
   case signatureNotLow
   /// A signature does not belong to this key and digest.
   case signatureRejected
+  /// What was sealed, or an authentication code, does not belong to this key and these bytes.
+  case authenticationFailed
+  /// A public key of X25519 that gives everybody the same shared secret.
+  case lowOrderPoint
+  /// Parameters of a key derivation that are not allowed or need more memory than is.
+  case parametersOutOfRange
   /// libcrypto failed at something that fails only without memory or without its provider; `code` is its own.
   case library(Operation, code: UInt)
 
   package enum Operation: String, Hashable, Sendable {
-    case digest, curve, importPrivate, importPublic, exportPrivate, sign, verify
+    case digest, curve, importPrivate, importPublic, exportPrivate, sign, verify, agree, cipher, mac, keyDerivation
   }
 
   /// Takes the oldest reason out of libcrypto's per-thread queue and empties the queue, so that the next failure

@@ -36,6 +36,10 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
     try update(bytes.rawSpan)
   }
 
+  package mutating func update(_ secret: borrowing Secret) throws(PrimitiveError) {
+    try update(secret.bytes)
+  }
+
   /// Hashes the UTF-8 bytes of a domain label.
   package mutating func update(label: DomainLabel) throws(PrimitiveError) {
     let text = label.text
@@ -55,6 +59,29 @@ package struct SHA256Hasher: ~Copyable, @unchecked Sendable {
     return SHA256Digest(
       first: UInt64(bigEndian: words.0), second: UInt64(bigEndian: words.1),
       third: UInt64(bigEndian: words.2), fourth: UInt64(bigEndian: words.3))
+  }
+
+  /// Writes the digest of everything since the last `finish` into `output`, which is 32 bytes.
+  package mutating func finish(into output: inout MutableRawSpan) throws(PrimitiveError) {
+    guard output.byteCount == SHA256.byteCount else {
+      throw .wrongLength(expected: SHA256.byteCount, found: output.byteCount)
+    }
+    guard resume() else { throw .taken(from: .digest) }
+    isFinished = true
+    let context = unsafe context
+    let succeeded = unsafe output.withUnsafeMutableBytes {
+      unsafe EVP_DigestFinal_ex(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
+    }
+    guard succeeded else { throw .taken(from: .digest) }
+  }
+
+  /// Writes the digest of everything since the last `finish` into the first 32 bytes of `output`.
+  package mutating func finish(into output: inout Secret) throws(PrimitiveError) {
+    let memory = unsafe output.mutablePointer
+    guard memory.count >= SHA256.byteCount, resume() else { throw .taken(from: .digest) }
+    isFinished = true
+    let start = unsafe memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    guard unsafe EVP_DigestFinal_ex(context, start, nil) == 1 else { throw .taken(from: .digest) }
   }
 
   /// The digest of `label` followed by `bytes`; anything unfinished before is discarded.

@@ -5,7 +5,7 @@ internal import CCrypto
 /// There is deliberately no description, no equality, no `Codable` and no conversion to `[UInt8]`.
 @safe
 package struct Secret: ~Copyable, @unchecked Sendable {
-  // Sendable is sound: the memory has one owner and is written only before `init` returns.
+  // Sendable is sound: the memory has one owner and is written only by `mutating`, which is exclusive.
   private let memory: UnsafeMutableRawBufferPointer
 
   /// Number of secret bytes.
@@ -51,6 +51,37 @@ package struct Secret: ~Copyable, @unchecked Sendable {
       let span = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory))
       return unsafe _overrideLifetime(span, borrowing: self)
     }
+  }
+
+  /// The bytes, to be written.
+  package var mutableBytes: MutableRawSpan {
+    @_lifetime(&self)
+    mutating get {
+      let span = unsafe MutableRawSpan(_unsafeBytes: memory)
+      return unsafe _overrideLifetime(span, mutating: &self)
+    }
+  }
+
+  /// The memory itself, for this module's calls into libcrypto.
+  var mutablePointer: UnsafeMutableRawBufferPointer {
+    mutating get { unsafe memory }
+  }
+
+  /// Takes the bytes of `source` in place of the first of its own, as many as both have.
+  package mutating func overwrite(with source: RawSpan) {
+    unsafe source.withUnsafeBytes { source in
+      unsafe memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(memory.count)))
+    }
+  }
+
+  /// Takes bytes of another secret, from `offset` on, in place of its own; as many as both have.
+  package mutating func overwrite(with other: borrowing Secret, from offset: Int = 0) {
+    overwrite(with: other.bytes.extracting(droppingFirst: offset))
+  }
+
+  /// Makes every byte zero.
+  package mutating func wipe() {
+    unsafe OPENSSL_cleanse(memory.baseAddress, memory.count)
   }
 
   /// Lends the bytes to `body`, which must not keep them.

@@ -70,6 +70,11 @@ extension Session {
         counters.count(.storeFailed)
         ports.log.error("a card could not be kept", ["reason": .text(error.reason)])
       }
+      if let changed = contacts.observe(card.id, name: card.card.name) {
+        await keep(changed)
+        ports.log.warning("another key bears a contact's name", ["contact": .text(changed.peer.shortHex)])
+        events.send(.contactChanged(changed))
+      }
     }
     for one in held.take(origin: Tag(rawValue: card.id.tag)) {
       await receive(one.packet, id: one.id, receivedAt: one.receivedAt)
@@ -109,6 +114,7 @@ extension Session {
         isFromBot: content.flags.contains(.bot) || author.card.capabilities.contains(.bot),
         isEcho: content.flags.contains(.echo), text: text, sentMilliseconds: packet.header.time,
         storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received)
+      if isPersonal { await meet(author) }
       await keep(message)
     case .ping(let token) where isPersonal:
       guard pings.mayAnswer(author.id, now: now) else {

@@ -11,6 +11,10 @@ package enum SessionError: Error, Sendable, Equatable {
   /// The text has more bytes of UTF-8 than a message may have.
   case tooLong(byteCount: Int, limit: Int)
   case unknownPeer
+  /// Another peer bears the name of this contact: who is meant has to be settled first.
+  case contactChanged(Contact)
+  /// We have blocked the peer.
+  case blocked
   /// The message is not on disk and was not sent.
   case storeFailed(reason: String)
   case primitiveFailed
@@ -27,7 +31,7 @@ extension Session {
     guard text.utf8.count <= SessionsLimits.textBytes else {
       throw .tooLong(byteCount: text.utf8.count, limit: SessionsLimits.textBytes)
     }
-    if case .peer(let peer) = conversation, directory.card(of: peer) == nil { throw .unknownPeer }
+    if case .peer(let peer) = conversation { try await reach(peer) }
     var flags: MessageContent.Flags = []
     if isEcho { flags.insert(.echo) }
     if isFromBot || profile.capabilities.contains(.bot) { flags.insert(.bot) }
@@ -50,6 +54,16 @@ extension Session {
     track(id.key, message.id)
     _ = await ports.originate(packet, id)
     return message
+  }
+
+  /// Whether we may write to a peer; whoever we write to is a contact.
+  private func reach(_ peer: PeerID) async throws(SessionError) {
+    guard let card = directory.card(of: peer) else { throw .unknownPeer }
+    switch contacts.mayReach(peer) {
+    case .fine: await meet(card)
+    case .changed(let contact): throw .contactChanged(contact)
+    case .blocked: throw .blocked
+    }
   }
 
   /// Asks a peer for a sign of life.

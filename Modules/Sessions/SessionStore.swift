@@ -32,6 +32,12 @@ package protocol SessionStore: Sendable {
   /// Keeps a peer's card, replacing an older one.
   func save(_ card: VerifiedCard) async throws(SessionStoreError)
 
+  /// Keeps a contact, replacing what was kept of it.
+  func save(_ contact: Contact) async throws(SessionStoreError)
+
+  /// Every contact kept, at most `limit`.
+  func contacts(limit: Int) async throws(SessionStoreError) -> [Contact]
+
   /// Every card kept, at most `limit`, most recently saved first. What does not verify is left out.
   func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard]
 }

@@ -13,6 +13,7 @@ package final class MemoryStore: SessionStore {
     var messages: [StoredMessage] = []
     var places: [Key: Int] = [:]
     var cards: [PeerID: VerifiedCard] = [:]
+    var contacts: [PeerID: Contact] = [:]
   }
 
   private let state = Protected(State())
@@ -57,6 +58,14 @@ package final class MemoryStore: SessionStore {
 
   package func save(_ card: VerifiedCard) async throws(SessionStoreError) {
     state.withLock { $0.cards[card.id] = card }
+  }
+
+  package func save(_ contact: Contact) async throws(SessionStoreError) {
+    state.withLock { $0.contacts[contact.peer] = contact }
+  }
+
+  package func contacts(limit: Int) async throws(SessionStoreError) -> [Contact] {
+    state.withLock { Array($0.contacts.values.sorted { $0.peer < $1.peer }.prefix(limit)) }
   }
 
   package func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard] {
