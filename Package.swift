@@ -179,6 +179,11 @@ let fuzzers: [Target] = [
   fuzzer("Reassembly", ["Bytes", "Primitives", "WireFormat"]),
   fuzzer("Inflate", ["Bytes", "Compression"]),
   fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+  fuzzer("Control", ["ControlAPI", "ControlServer"]),
+  fuzzer("INI", ["Arguments", "LocalTransport"]),
+  fuzzer("LocalMessage", ["LocalTransport"]),
+  fuzzer("Handshake", ["Streams", "Links"]),
+  fuzzer("Content", ["Sessions"]),
 ]
 
 let package = Package(
