@@ -91,7 +91,8 @@ let modules: [Target] = [
   module("Advertising", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module("Scanning", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module(
-    "Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives", "Routing"]),
+    "Links",
+    ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Noise", "Primitives", "Routing"]),
   module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
   module(
     "Sessions",

@@ -71,7 +71,7 @@ extension LinkManager {
             close(physical.link.id, .frameTooSmall)
             return
           }
-          handshake = begin(physical, peerHello: message)
+          handshake = try begin(physical, peerHello: message)
           progress = try await handshake?.start() ?? HandshakeProgress()
         } else {
           progress = try await handshake?.receive(message) ?? HandshakeProgress()
@@ -88,10 +88,12 @@ extension LinkManager {
     }
   }
 
-  private func begin(_ physical: PhysicalLink, peerHello: [UInt8]) -> any LinkHandshake {
+  private func begin(
+    _ physical: PhysicalLink, peerHello: [UInt8]
+  ) throws(LinkSecurityError) -> any LinkHandshake {
     physical.link.role == .central
-      ? configuration.security.handshake(role: .initiator, hellos: physical.hello + peerHello)
-      : configuration.security.handshake(role: .responder, hellos: peerHello + physical.hello)
+      ? try configuration.security.handshake(role: .initiator, hellos: physical.hello + peerHello)
+      : try configuration.security.handshake(role: .responder, hellos: peerHello + physical.hello)
   }
 
   private func secured(_ physical: PhysicalLink, _ established: EstablishedLink) async {

@@ -35,6 +35,12 @@ package enum LinksLimits {
   /// Attempts before a packet is given up on a link that is up: about two minutes.
   package static let attempts = 30
 
+  /// Frames under one key of a direction, and how long a key serves: what is sealed under a stolen key is little.
+  package static let framesPerKey: UInt64 = 1 << 16
+  package static let keyLifetime: Duration = .seconds(15 * 60)
+  /// After this time two neighbours meet anew, with fresh ephemeral keys.
+  package static let sessionLifetime: Duration = .seconds(24 * 3_600)
+
   /// A silent link is asked for a sign of life after this time...
   package static let keepAlive: Duration = .seconds(60)
   /// ...and closed when none comes for this long.
