@@ -149,7 +149,7 @@ let suites: [Target] = [
   tests(
     "Links",
     ["Bytes", "Streams", "Telemetry", "Transports", "MemoryTransport", "WireFormat", "Identities", "Primitives"]),
-  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
+  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Routing"]),
   tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
@@ -180,6 +180,11 @@ let fuzzers: [Target] = [
   fuzzer("Reassembly", ["Bytes", "Primitives", "WireFormat"]),
   fuzzer("Inflate", ["Bytes", "Compression"]),
   fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+  fuzzer("Control", ["ControlAPI", "ControlServer"]),
+  fuzzer("INI", ["Arguments", "LocalTransport"]),
+  fuzzer("LocalMessage", ["LocalTransport"]),
+  fuzzer("Handshake", ["Streams", "Links"]),
+  fuzzer("Content", ["Sessions"]),
 ]
 
 let package = Package(

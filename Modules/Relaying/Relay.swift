@@ -199,7 +199,10 @@ package actor Relay {
     var links = LinkSet.none
     links.insert(slot)
     var remaining = keys
-    while let key = remaining.popLast() {
+    var next = 0
+    while next < remaining.count {
+      let key = remaining[next]
+      next += 1
       guard let packet = carry[key] else {
         // It went while it waited: its place in the backlog is free for the next.
         remaining += backlog.acknowledged(slot, keys: [key])
