@@ -96,7 +96,7 @@ let modules: [Target] = [
   module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
   module(
     "Sessions",
-    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression", "Routing"]),
+    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Noise", "Primitives", "Compression", "Routing"]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),

@@ -50,6 +50,7 @@ func listen(_ context: ProgramContext) async throws(ProgramFailure) {
   let count = try context.reading { (settings) throws(SettingError) in try settings.integer("count", in: 1...1_000_000)
   }
   let showsAll = try context.reading { (settings) throws(SettingError) in try settings.flag("all") }
+  let tellsRead = try context.reading { (settings) throws(SettingError) in try settings.flag("read") }
   let wantsJSON = try context.wantsJSON
   let client = try await context.connect()
   let kinds: [SubscribeParameters.Kind] = showsAll ? [.all] : [.message, .peer]
@@ -67,7 +68,12 @@ func listen(_ context: ProgramContext) async throws(ProgramFailure) {
     } else if let line = text(event), !Output.line(line) {
       return
     }
-    if case .message(let message) = event.body, !message.isOwn { rest -= 1 }
+    if case .message(let message) = event.body, !message.isOwn {
+      rest -= 1
+      if tellsRead, message.room == nil {
+        try await asking { () async throws(ControlClientError) in try await client.markRead([message.messageID]) }
+      }
+    }
     if rest == 0 { return }
   }
   if !Task.isCancelled { throw ProgramFailure(.connectionLost) }

@@ -44,6 +44,7 @@ let relaychatCommand = Command(
       ],
       options: [
         CommandOption("all", short: "a", help: "Show links and receptions too."),
+        CommandOption("read", help: "Tell the authors of personal messages that you have seen them."),
         CommandOption("recent", value: "COUNT", help: "Begin with this many older messages."),
         CommandOption("count", short: "n", value: "COUNT", help: "End after this many messages."),
       ]),

@@ -78,6 +78,24 @@ package actor MessageArchive: SessionStore {
     }
   }
 
+  package func setPacket(
+    _ packet: [UInt8], state: MessageState, of id: MessageID, author: PeerID
+  ) async throws(SessionStoreError) {
+    try written { () throws(DatabaseError) in
+      try database.execute(
+        "UPDATE messages SET packet = ?, state = ? WHERE author = ? AND message = ?",
+        [.blob(packet), .text(state.rawValue), .blob(author.bytes), .blob(id.bytes)])
+    }
+  }
+
+  package func waitingMessages(author: PeerID, limit: Int) async throws(SessionStoreError) -> [StoredMessage] {
+    try guarded { () throws(DatabaseError) in
+      try database.rows(
+        "SELECT \(Self.columns) FROM messages WHERE author = ? AND state = 'waiting' ORDER BY number LIMIT ?",
+        [.blob(author.bytes), .integer(Int64(limit))], limit: limit, Self.read)
+    }.compactMap { $0 }
+  }
+
   package func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage? {
     try guarded { () throws(DatabaseError) in
       try database.first(

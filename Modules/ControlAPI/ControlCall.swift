@@ -14,6 +14,8 @@ public enum ControlCall: Sendable, Equatable {
   case sendMessage(SendParameters)
   /// `message.status`
   case messageStatus(MessageStatusParameters)
+  /// `message.read`: a person has seen these messages; their authors are told.
+  case markRead(ReadParameters)
   /// `messages.list`: the newest, oldest of them first.
   case listMessages(ListMessagesParameters)
   /// `node.ping`
@@ -42,6 +44,7 @@ public enum ControlCall: Sendable, Equatable {
     case .listLinks: .listLinks
     case .sendMessage: .sendMessage
     case .messageStatus: .messageStatus
+    case .markRead: .markRead
     case .listMessages: .listMessages
     case .ping: .ping
     case .subscribe: .subscribe
@@ -64,6 +67,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case listLinks = "links.list"
   case sendMessage = "message.send"
   case messageStatus = "message.status"
+  case markRead = "message.read"
   case listMessages = "messages.list"
   case ping = "node.ping"
   case subscribe = "events.subscribe"
@@ -79,7 +83,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
     case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
       .fingerprint:
       .read
-    case .sendMessage, .ping, .acknowledge: .send
+    case .sendMessage, .markRead, .ping, .acknowledge: .send
     case .stop, .trustContact, .blockContact, .unblockContact: .admin
     }
   }

@@ -54,6 +54,18 @@ public struct MessageStatusParameters: ControlParameters, Equatable {
   func check() throws(ControlError) { try checkReference(messageID, "messageID") }
 }
 
+public struct ReadParameters: ControlParameters, Equatable {
+  /// Each hexadecimal, 32 digits.
+  public var messageIDs: [String]
+
+  public init(messageIDs: [String]) { self.messageIDs = messageIDs }
+
+  static let names: Set<String> = ["messageIDs"]
+  func check() throws(ControlError) {
+    try checkRange(messageIDs.count, "the number of messageIDs", 1...ControlAPILimits.messagesPerReceipt)
+  }
+}
+
 public struct ListMessagesParameters: ControlParameters, Equatable {
   public var limit: Int
 

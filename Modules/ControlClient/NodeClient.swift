@@ -78,6 +78,11 @@ public final class NodeClient: Sendable {
     try await call(.messageStatus(MessageStatusParameters(messageID: messageID)))
   }
 
+  /// A person has seen these messages of others.
+  public func markRead(_ messageIDs: [String]) async throws(ControlClientError) {
+    let _: Nothing = try await call(.markRead(ReadParameters(messageIDs: messageIDs)))
+  }
+
   /// The newest messages, oldest of them first.
   public func messages(limit: Int = 50) async throws(ControlClientError) -> [MessageRecord] {
     let answer: Messages = try await call(.listMessages(ListMessagesParameters(limit: limit)))

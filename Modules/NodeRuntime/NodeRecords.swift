@@ -112,8 +112,11 @@ extension ContactRecord.State {
 extension ControlAPI.MessageState {
   init(_ state: Sessions.MessageState) {
     switch state {
+    case .waiting: self = .waiting
     case .accepted, .received: self = .accepted
     case .sent: self = .sent
+    case .delivered: self = .delivered
+    case .read: self = .read
     case .expired: self = .expired
     }
   }
@@ -126,6 +129,8 @@ extension ControlError {
     case .tooLong(let count, let limit):
       self.init(.tooLong, "The text has \(count) bytes; a message carries \(limit).", limit: limit)
     case .unknownPeer: self.init(.notFound, "No peer is known by this name or ID.")
+    case .noFreshKey: self.init(.notReady, "No card of this peer is here that may still be sealed to; it comes when the peer is heard.")
+    case .tooManyWaiting(let limit): self.init(.notReady, "\(limit) messages wait for keys already.", limit: limit)
     case .contactChanged(let contact):
       self.init(
         .contactChanged, "Another key bears the name of this contact; settle who is meant with contact.trust.",

@@ -32,6 +32,11 @@ struct NodeService: ControlService {
     case .listLinks: return .links(await links())
     case .sendMessage(let parameters): return .sent(try await send(parameters))
     case .messageStatus(let parameters): return .messageStatus(try await messageStatus(parameters))
+    case .markRead(let parameters):
+      do { try await node.session.markRead(parameters.messageIDs.compactMap { MessageID(hex: $0) }) } catch {
+        throw ControlError(error)
+      }
+      return .done
     case .listMessages(let parameters): return .messages(try await messages(limit: parameters.limit))
     case .ping(let parameters): return .ping(try await ping(parameters))
     case .subscribe:
@@ -88,7 +93,7 @@ struct NodeService: ControlService {
     } catch {
       throw ControlError(error)
     }
-    return SendAnswer(messageID: message.id.description, state: .accepted)
+    return SendAnswer(messageID: message.id.description, state: .init(message.state))
   }
 
   private func messageStatus(_ parameters: MessageStatusParameters) async throws(ControlError) -> MessageStatusAnswer {

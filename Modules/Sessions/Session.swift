@@ -145,6 +145,7 @@ package actor Session {
       let messages = try await ports.store.ownMessages(
         since: oldest, author: ownID, limit: SessionsLimits.resentMessages)
       for message in messages { await sendAgain(message) }
+      await sendWaiting(to: nil)
     } catch {
       counters.count(.storeFailed)
       ports.log.error("the store does not answer", ["reason": .text(error.reason)])

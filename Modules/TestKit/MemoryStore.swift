@@ -38,6 +38,22 @@ package final class MemoryStore: SessionStore {
     }
   }
 
+  package func setPacket(
+    _ packet: [UInt8], state newState: MessageState, of id: MessageID, author: PeerID
+  ) async throws(SessionStoreError) {
+    state.withLock { state in
+      guard let place = state.places[Key(author: author, id: id)] else { return }
+      state.messages[place].packet = packet
+      state.messages[place].state = newState
+    }
+  }
+
+  package func waitingMessages(author: PeerID, limit: Int) async throws(SessionStoreError) -> [StoredMessage] {
+    state.withLock { state in
+      Array(state.messages.filter { $0.author == author && $0.state == .waiting }.prefix(limit))
+    }
+  }
+
   package func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage? {
     state.withLock { state in state.messages.first { $0.id == id } }
   }
@@ -51,7 +67,8 @@ package final class MemoryStore: SessionStore {
   ) async throws(SessionStoreError) -> [StoredMessage] {
     state.withLock { state in
       state.messages.filter {
-        $0.author == author && $0.storedMilliseconds >= storedMilliseconds && $0.state != .expired
+        $0.author == author && $0.storedMilliseconds >= storedMilliseconds
+          && ($0.state == .accepted || $0.state == .sent)
       }.suffix(limit)
     }
   }

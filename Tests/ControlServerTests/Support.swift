@@ -31,7 +31,7 @@ final class PlainService: ControlService {
         StatusAnswer(
           version: "1", uptimeSeconds: 1, peerID: "00", name: "node", icon: "🦊", transports: [], linkCount: 0,
           peerCount: 0, counters: [:], statePhase: "ready", residentBytes: nil))
-    case .stop, .acknowledge: return .done
+    case .stop, .acknowledge, .markRead: return .done
     case .listPeers: return .peers([])
     case .listLinks: return .links([])
     case .sendMessage(let parameters):

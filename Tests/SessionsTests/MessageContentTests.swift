@@ -48,7 +48,7 @@ import Testing
     #expect(failure(pong) == nil)
     for extra in 1...5 { #expect(failure(pong + [UInt8](repeating: 0, count: extra)) == .trailingBytes) }
     var unknown = ping
-    for type: UInt8 in [0, 4, 255] {
+    for type: UInt8 in [0, 6, 255] {
       unknown[16] = type
       #expect(failure(unknown) == .unknownType(type))
     }
