@@ -129,7 +129,8 @@ extension ControlError {
     case .tooLong(let count, let limit):
       self.init(.tooLong, "The text has \(count) bytes; a message carries \(limit).", limit: limit)
     case .unknownPeer: self.init(.notFound, "No peer is known by this name or ID.")
-    case .noFreshKey: self.init(.notReady, "No card of this peer is here that may still be sealed to; it comes when the peer is heard.")
+    case .noFreshKey:
+      self.init(.notReady, "No card of this peer is here that may still be sealed to; it comes when the peer is heard.")
     case .tooManyWaiting(let limit): self.init(.notReady, "\(limit) messages wait for keys already.", limit: limit)
     case .contactChanged(let contact):
       self.init(

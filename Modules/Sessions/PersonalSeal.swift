@@ -79,7 +79,9 @@ package enum PersonalSeal {
     } catch {
       throw .refused
     }
-    guard let key, let content = try? Packing.unpack(payload), content.count > PeerID.byteCount else { throw .malformed }
+    guard let key, let content = try? Packing.unpack(payload), content.count > PeerID.byteCount else {
+      throw .malformed
+    }
     var reader = ByteReader(content.rawSpan)
     guard let sender = try? PeerID(from: &reader) else { throw .malformed }
     return Opened(sender: sender, key: key, content: Array(content[PeerID.byteCount...]))

@@ -44,7 +44,9 @@ extension Session {
   /// Sends what needs no place in the history. - Returns: whether it could be sealed.
   func originate(_ content: MessageContent, to peer: PeerID, kind: PacketKind = .personal) async -> Bool {
     let wall = ports.time.wallMilliseconds()
-    guard let outgoing = (try? makePacket(content, to: .peer(peer), kind: kind, wall: wall)) ?? nil else { return false }
+    guard let outgoing = (try? makePacket(content, to: .peer(peer), kind: kind, wall: wall)) ?? nil else {
+      return false
+    }
     _ = await ports.originate(outgoing.packet, outgoing.id)
     return true
   }

@@ -20,7 +20,8 @@ package protocol SessionStore: Sendable {
   func setState(_ state: MessageState, of id: MessageID, author: PeerID) async throws(SessionStoreError)
 
   /// A message that waited for a key was sealed: its packet, and the state that follows.
-  func setPacket(_ packet: [UInt8], state: MessageState, of id: MessageID, author: PeerID) async throws(SessionStoreError)
+  func setPacket(_ packet: [UInt8], state: MessageState, of id: MessageID, author: PeerID)
+    async throws(SessionStoreError)
 
   /// Our own messages that wait for a key of their recipient, oldest first.
   func waitingMessages(author: PeerID, limit: Int) async throws(SessionStoreError) -> [StoredMessage]

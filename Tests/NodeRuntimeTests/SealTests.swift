@@ -123,7 +123,9 @@ import Testing
       }
     }
     mesh.run(for: .seconds(120))
-    let known = try mesh.members.map { member in try mesh.call { await member.node.session.peers().map(\.card.card.name.text) } }
+    let known = try mesh.members.map { member in
+      try mesh.call { await member.node.session.peers().map(\.card.card.name.text) }
+    }
     #expect(known == [["member-two"], ["member-one"], [], []])
     #expect(mesh.members[0].node.links.counters[.handshakesRefused] > 0)
     mesh.stop()
