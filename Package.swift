@@ -91,11 +91,12 @@ let modules: [Target] = [
   module("Advertising", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module("Scanning", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module(
-    "Links", ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Primitives", "Routing"]),
+    "Links",
+    ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Noise", "Primitives", "Routing"]),
   module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
   module(
     "Sessions",
-    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Compression", "Routing"]),
+    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Noise", "Primitives", "Compression", "Routing"]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
@@ -142,13 +143,13 @@ let suites: [Target] = [
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
   tests("Noise", ["Bytes", "Primitives"]),
   tests("Identities", ["Bytes", "Primitives"]),
-  tests("Routing", ["Bytes", "WireFormat", "Identities"]),
-  tests("Advertising", ["Streams", "Transports", "MemoryTransport"]),
+  tests("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
+  tests("Advertising", ["Streams", "Telemetry", "Transports", "MemoryTransport"]),
   tests("Scanning", ["Streams", "Transports", "MemoryTransport"]),
   tests(
     "Links",
     ["Bytes", "Streams", "Telemetry", "Transports", "MemoryTransport", "WireFormat", "Identities", "Primitives"]),
-  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
+  tests("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives", "Routing"]),
   tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
@@ -179,6 +180,11 @@ let fuzzers: [Target] = [
   fuzzer("Reassembly", ["Bytes", "Primitives", "WireFormat"]),
   fuzzer("Inflate", ["Bytes", "Compression"]),
   fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+  fuzzer("Control", ["ControlAPI", "ControlServer"]),
+  fuzzer("INI", ["Arguments", "LocalTransport"]),
+  fuzzer("LocalMessage", ["LocalTransport"]),
+  fuzzer("Handshake", ["Streams", "Links"]),
+  fuzzer("Content", ["Sessions"]),
 ]
 
 let package = Package(

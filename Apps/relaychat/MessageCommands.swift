@@ -50,6 +50,7 @@ func listen(_ context: ProgramContext) async throws(ProgramFailure) {
   let count = try context.reading { (settings) throws(SettingError) in try settings.integer("count", in: 1...1_000_000)
   }
   let showsAll = try context.reading { (settings) throws(SettingError) in try settings.flag("all") }
+  let tellsRead = try context.reading { (settings) throws(SettingError) in try settings.flag("read") }
   let wantsJSON = try context.wantsJSON
   let client = try await context.connect()
   let kinds: [SubscribeParameters.Kind] = showsAll ? [.all] : [.message, .peer]
@@ -67,7 +68,12 @@ func listen(_ context: ProgramContext) async throws(ProgramFailure) {
     } else if let line = text(event), !Output.line(line) {
       return
     }
-    if case .message(let message) = event.body, !message.isOwn { rest -= 1 }
+    if case .message(let message) = event.body, !message.isOwn {
+      rest -= 1
+      if tellsRead, message.room == nil {
+        try await asking { () async throws(ControlClientError) in try await client.markRead([message.messageID]) }
+      }
+    }
     if rest == 0 { return }
   }
   if !Task.isCancelled { throw ProgramFailure(.connectionLost) }
@@ -83,6 +89,10 @@ private func text(_ event: ControlEvent) -> String? {
   case .peer(let event):
     let peer = PeerReference(id: event.peer.id, name: event.peer.name)
     return "\(time) \(PeerText.name(peer)) \(event.change.rawValue)"
+  case .contact(let contact):
+    let rival = contact.rivalID.map { String($0.prefix(8)) } ?? "another"
+    return "\(time) " + PeerText.name(PeerReference(id: contact.id, name: contact.name))
+      + ": \(rival) bears this name too; relaychat trust says who is meant"
   case .link(let event):
     let reason = event.reason.map { ": " + $0 } ?? ""
     let peer = event.link.peer.map(PeerText.name) ?? event.link.address

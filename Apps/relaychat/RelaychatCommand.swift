@@ -1,6 +1,8 @@
 import Arguments
 import Programs
 
+private let peerArgument = CommandArgument("PEER", help: "An ID, the beginning of one, or a name.")
+
 let relaychatCommand = Command(
   "relaychat", summary: "talk to the mesh from the command line",
   examples: [
@@ -42,6 +44,7 @@ let relaychatCommand = Command(
       ],
       options: [
         CommandOption("all", short: "a", help: "Show links and receptions too."),
+        CommandOption("read", help: "Tell the authors of personal messages that you have seen them."),
         CommandOption("recent", value: "COUNT", help: "Begin with this many older messages."),
         CommandOption("count", short: "n", value: "COUNT", help: "End after this many messages."),
       ]),
@@ -53,6 +56,28 @@ let relaychatCommand = Command(
           "timeout", value: "SECONDS", help: "How long the answer may take.", defaultValue: "10",
           environment: "RELAYCHAT_PING_TIMEOUT")
       ],
-      arguments: [CommandArgument("PEER", help: "An ID, the beginning of one, or a name.")]),
+      arguments: [peerArgument]),
+    Command(
+      "contacts", summary: "list whom you have to do with",
+      examples: [CommandExample("relaychat contacts", "who is verified, changed or blocked")]),
+    Command(
+      "verify", summary: "compare fingerprints with a peer",
+      examples: [
+        CommandExample("relaychat verify Ann", "the digits that both of you must see"),
+        CommandExample("relaychat verify Ann --yes", "they are the same: from now on Ann is verified"),
+      ],
+      options: [CommandOption("yes", help: "The digits were compared and are the same.")], arguments: [peerArgument]),
+    Command(
+      "trust", summary: "say who is meant by a name",
+      examples: [CommandExample("relaychat trust 1a2b3c4d", "settles that another key bears a contact's name")],
+      arguments: [peerArgument]),
+    Command(
+      "block", summary: "neither show nor pass on what a peer writes",
+      examples: [CommandExample("relaychat block 1a2b3c4d", "by its ID, so that no namesake is meant")],
+      arguments: [peerArgument]),
+    Command(
+      "unblock", summary: "take a block back",
+      examples: [CommandExample("relaychat unblock 1a2b3c4d", "hear it again")],
+      arguments: [peerArgument]),
   ],
   notes: [CommonOptions.exitCodes])

@@ -12,6 +12,9 @@ let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (contex
   case "send": try await sendMessage(context)
   case "listen": try await listen(context)
   case "ping": try await ping(context)
+  case "contacts": try await listContacts(context)
+  case "verify": try await verifyContact(context)
+  case "trust", "block", "unblock": try await settleContact(context)
   case let name: throw ProgramFailure("There is no command \(name).", exitCode: ExitCode.usage)
   }
 }

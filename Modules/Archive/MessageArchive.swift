@@ -23,7 +23,12 @@ package actor MessageArchive: SessionStore {
     CREATE TABLE contacts (
       peer BLOB PRIMARY KEY, card BLOB NOT NULL, saved INTEGER NOT NULL
     ) WITHOUT ROWID;
+    """,
     """
+    CREATE TABLE people (
+      peer BLOB PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL, blocked INTEGER NOT NULL, rival BLOB
+    ) WITHOUT ROWID;
+    """,
   ]
 
   private let executor = BlockingExecutor(name: "archive")
@@ -73,6 +78,24 @@ package actor MessageArchive: SessionStore {
     }
   }
 
+  package func setPacket(
+    _ packet: [UInt8], state: MessageState, of id: MessageID, author: PeerID
+  ) async throws(SessionStoreError) {
+    try written { () throws(DatabaseError) in
+      try database.execute(
+        "UPDATE messages SET packet = ?, state = ? WHERE author = ? AND message = ?",
+        [.blob(packet), .text(state.rawValue), .blob(author.bytes), .blob(id.bytes)])
+    }
+  }
+
+  package func waitingMessages(author: PeerID, limit: Int) async throws(SessionStoreError) -> [StoredMessage] {
+    try guarded { () throws(DatabaseError) in
+      try database.rows(
+        "SELECT \(Self.columns) FROM messages WHERE author = ? AND state = 'waiting' ORDER BY number LIMIT ?",
+        [.blob(author.bytes), .integer(Int64(limit))], limit: limit, Self.read)
+    }.compactMap { $0 }
+  }
+
   package func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage? {
     try guarded { () throws(DatabaseError) in
       try database.first(
@@ -113,6 +136,36 @@ package actor MessageArchive: SessionStore {
         "DELETE FROM contacts WHERE saved < (SELECT saved FROM contacts ORDER BY saved DESC LIMIT 1 OFFSET ?)",
         [.integer(Int64(ArchiveLimits.contacts - 1))])
     }
+  }
+
+  package func save(_ contact: Contact) async throws(SessionStoreError) {
+    try written { () throws(DatabaseError) in
+      try database.execute(
+        """
+        INSERT INTO people (peer, name, state, blocked, rival) VALUES (?, ?, ?, ?, ?) ON CONFLICT (peer) DO UPDATE
+        SET name = excluded.name, state = excluded.state, blocked = excluded.blocked, rival = excluded.rival
+        """,
+        [
+          .blob(contact.peer.bytes), .text(contact.name.text), .text(contact.state.rawValue),
+          .integer(contact.isBlocked ? 1 : 0), .optional(contact.rival?.bytes),
+        ])
+    }
+  }
+
+  package func contacts(limit: Int) async throws(SessionStoreError) -> [Contact] {
+    try guarded { () throws(DatabaseError) in
+      try database.rows(
+        "SELECT peer, name, state, blocked, rival FROM people ORDER BY peer LIMIT ?", [.integer(Int64(limit))],
+        limit: limit
+      ) { row throws(DatabaseError) -> Contact? in
+        guard let peer = PeerID(bytes: try row.blob(0)), let name = try? PeerName(try row.text(1)),
+          let state = ContactState(rawValue: try row.text(2))
+        else { return nil }
+        return Contact(
+          peer: peer, name: name, state: state, isBlocked: try row.integer(3) != 0,
+          rival: row.isNull(4) ? nil : PeerID(bytes: try row.blob(4)))
+      }
+    }.compactMap { $0 }
   }
 
   package func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard] {

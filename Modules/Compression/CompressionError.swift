@@ -10,6 +10,10 @@ package enum CompressionError: Error, Equatable, Hashable, Sendable {
   case truncated
   /// Bytes follow the end of the stream.
   case trailingBytes(count: Int)
+  /// Content longer than one packing holds, in bytes.
+  case tooLong(byteCount: Int, limit: Int)
+  /// No bucket, padding that is not zero, or compression that did not pay: nobody packs so.
+  case malformedPacking
   /// zlib failed for want of memory or of its right version; `code` is its own.
   case library(code: Int32)
 }

@@ -15,6 +15,8 @@ public enum ControlAPILimits {
   public static let bytesOfReference = 128
   /// Messages in one answer.
   public static let messagesPerList = 500
+  /// Messages that one receipt speaks of.
+  public static let messagesPerReceipt = 32
   /// Longest deadline of a ping.
   public static let millisecondsOfPing = 120_000
 }

@@ -14,6 +14,8 @@ public enum ControlCall: Sendable, Equatable {
   case sendMessage(SendParameters)
   /// `message.status`
   case messageStatus(MessageStatusParameters)
+  /// `message.read`: a person has seen these messages; their authors are told.
+  case markRead(ReadParameters)
   /// `messages.list`: the newest, oldest of them first.
   case listMessages(ListMessagesParameters)
   /// `node.ping`
@@ -22,6 +24,16 @@ public enum ControlCall: Sendable, Equatable {
   case subscribe(SubscribeParameters)
   /// `events.acknowledge`: messages up to the cursor need not be shown again.
   case acknowledge(AcknowledgeParameters)
+  /// `contact.list`
+  case listContacts
+  /// `contact.trust`: this peer is the one meant by its name; settles a change.
+  case trustContact(TrustParameters)
+  /// `contact.block`: nothing it writes is shown or passed on.
+  case blockContact(PeerParameters)
+  /// `contact.unblock`
+  case unblockContact(PeerParameters)
+  /// `contact.fingerprint`: the digits that two people compare.
+  case fingerprint(PeerParameters)
 
   public var method: ControlMethod {
     switch self {
@@ -32,10 +44,16 @@ public enum ControlCall: Sendable, Equatable {
     case .listLinks: .listLinks
     case .sendMessage: .sendMessage
     case .messageStatus: .messageStatus
+    case .markRead: .markRead
     case .listMessages: .listMessages
     case .ping: .ping
     case .subscribe: .subscribe
     case .acknowledge: .acknowledge
+    case .listContacts: .listContacts
+    case .trustContact: .trustContact
+    case .blockContact: .blockContact
+    case .unblockContact: .unblockContact
+    case .fingerprint: .fingerprint
     }
   }
 }
@@ -49,16 +67,24 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case listLinks = "links.list"
   case sendMessage = "message.send"
   case messageStatus = "message.status"
+  case markRead = "message.read"
   case listMessages = "messages.list"
   case ping = "node.ping"
   case subscribe = "events.subscribe"
   case acknowledge = "events.acknowledge"
+  case listContacts = "contact.list"
+  case trustContact = "contact.trust"
+  case blockContact = "contact.block"
+  case unblockContact = "contact.unblock"
+  case fingerprint = "contact.fingerprint"
 
   public var permission: ControlPermission {
     switch self {
-    case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe: .read
-    case .sendMessage, .ping, .acknowledge: .send
-    case .stop: .admin
+    case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
+      .fingerprint:
+      .read
+    case .sendMessage, .markRead, .ping, .acknowledge: .send
+    case .stop, .trustContact, .blockContact, .unblockContact: .admin
     }
   }
 }

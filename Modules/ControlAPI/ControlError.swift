@@ -17,6 +17,10 @@ public enum ControlErrorCode: Int, Sendable, Codable, CaseIterable {
   /// The node cannot do this yet, or not in its present state.
   case notReady = -32006
   case unsupportedVersion = -32007
+  /// Another key bears the name of this contact: both are listed, and `contact.trust` settles who is meant.
+  case contactChanged = -32008
+  /// The peer is blocked here.
+  case blocked = -32009
 }
 
 /// An error as it goes over the socket. `message` is short and for people; programs look at `code` and the facts.

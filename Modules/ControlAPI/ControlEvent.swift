@@ -1,5 +1,5 @@
 public enum ControlEventKind: String, Codable, Sendable, CaseIterable {
-  case message, delivery, peer, link, reception, lagged
+  case message, delivery, peer, contact, link, reception, lagged
 }
 
 /// Something that happened at the node, as a subscriber is told.
@@ -8,6 +8,8 @@ public struct ControlEvent: Sendable, Equatable {
     case message(MessageRecord)
     case delivery(DeliveryEvent)
     case peer(PeerEvent)
+    /// A contact whose name another key bears now.
+    case contact(ContactRecord)
     case link(LinkEvent)
     case reception(ReceptionEvent)
     case lagged(LaggedEvent)
@@ -30,6 +32,7 @@ public struct ControlEvent: Sendable, Equatable {
     case .message: .message
     case .delivery: .delivery
     case .peer: .peer
+    case .contact: .contact
     case .link: .link
     case .reception: .reception
     case .lagged: .lagged
@@ -129,6 +132,7 @@ extension ControlEvent: Codable {
     case .message: body = .message(try MessageRecord(from: decoder))
     case .delivery: body = .delivery(try DeliveryEvent(from: decoder))
     case .peer: body = .peer(try PeerEvent(from: decoder))
+    case .contact: body = .contact(try ContactRecord(from: decoder))
     case .link: body = .link(try LinkEvent(from: decoder))
     case .reception: body = .reception(try ReceptionEvent(from: decoder))
     case .lagged: body = .lagged(try LaggedEvent(from: decoder))
@@ -140,6 +144,7 @@ extension ControlEvent: Codable {
     case .message(let record): try record.encode(to: encoder)
     case .delivery(let event): try event.encode(to: encoder)
     case .peer(let event): try event.encode(to: encoder)
+    case .contact(let record): try record.encode(to: encoder)
     case .link(let event): try event.encode(to: encoder)
     case .reception(let event): try event.encode(to: encoder)
     case .lagged(let event): try event.encode(to: encoder)

@@ -54,6 +54,18 @@ public struct MessageStatusParameters: ControlParameters, Equatable {
   func check() throws(ControlError) { try checkReference(messageID, "messageID") }
 }
 
+public struct ReadParameters: ControlParameters, Equatable {
+  /// Each hexadecimal, 32 digits.
+  public var messageIDs: [String]
+
+  public init(messageIDs: [String]) { self.messageIDs = messageIDs }
+
+  static let names: Set<String> = ["messageIDs"]
+  func check() throws(ControlError) {
+    try checkRange(messageIDs.count, "the number of messageIDs", 1...ControlAPILimits.messagesPerReceipt)
+  }
+}
+
 public struct ListMessagesParameters: ControlParameters, Equatable {
   public var limit: Int
 
@@ -80,6 +92,30 @@ public struct PingParameters: ControlParameters, Equatable {
   }
 }
 
+public struct PeerParameters: ControlParameters, Equatable {
+  /// A full peer ID, a unique prefix of one, or a unique name.
+  public var peer: String
+
+  public init(peer: String) { self.peer = peer }
+
+  static let names: Set<String> = ["peer"]
+  func check() throws(ControlError) { try checkReference(peer, "peer") }
+}
+
+public struct TrustParameters: ControlParameters, Equatable {
+  public var peer: String
+  /// Whether the fingerprints were compared.
+  public var isVerified: Bool?
+
+  public init(peer: String, isVerified: Bool? = nil) {
+    self.peer = peer
+    self.isVerified = isVerified
+  }
+
+  static let names: Set<String> = ["peer", "isVerified"]
+  func check() throws(ControlError) { try checkReference(peer, "peer") }
+}
+
 public struct SubscribeParameters: ControlParameters, Equatable {
   public enum Kind: String, Sendable, Codable, CaseIterable {
     /// Messages and what became of our own.
@@ -104,7 +140,7 @@ public struct SubscribeParameters: ControlParameters, Equatable {
     for kind in self.kinds {
       switch kind {
       case .message: kinds.formUnion([.message, .delivery])
-      case .peer: kinds.insert(.peer)
+      case .peer: kinds.formUnion([.peer, .contact])
       case .link: kinds.insert(.link)
       case .reception: kinds.insert(.reception)
       case .all: kinds.formUnion(ControlEventKind.allCases)

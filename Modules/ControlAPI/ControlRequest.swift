@@ -88,10 +88,14 @@ private struct RequestForm: Encodable {
     case .sendMessage(let parameters): try container.encode(parameters, forKey: name)
     case .messageStatus(let parameters): try container.encode(parameters, forKey: name)
     case .listMessages(let parameters): try container.encode(parameters, forKey: name)
+    case .markRead(let parameters): try container.encode(parameters, forKey: name)
     case .ping(let parameters): try container.encode(parameters, forKey: name)
     case .subscribe(let parameters): try container.encode(parameters, forKey: name)
     case .acknowledge(let parameters): try container.encode(parameters, forKey: name)
-    case .status, .stop, .listPeers, .listLinks: break
+    case .trustContact(let parameters): try container.encode(parameters, forKey: name)
+    case .blockContact(let parameters), .unblockContact(let parameters), .fingerprint(let parameters):
+      try container.encode(parameters, forKey: name)
+    case .status, .stop, .listPeers, .listLinks, .listContacts: break
     }
   }
 }
@@ -135,9 +139,15 @@ private struct RequestReading: Decodable {
     case .stop: return try none(.stop, container)
     case .listPeers: return try none(.listPeers, container)
     case .listLinks: return try none(.listLinks, container)
+    case .listContacts: return try none(.listContacts, container)
+    case .trustContact: return .trustContact(try read(container))
+    case .blockContact: return .blockContact(try read(container))
+    case .unblockContact: return .unblockContact(try read(container))
+    case .fingerprint: return .fingerprint(try read(container))
     case .sendMessage: return .sendMessage(try read(container))
     case .messageStatus: return .messageStatus(try read(container))
     case .listMessages: return .listMessages(try read(container))
+    case .markRead: return .markRead(try read(container))
     case .ping: return .ping(try read(container))
     case .subscribe: return .subscribe(try read(container))
     case .acknowledge: return .acknowledge(try read(container))

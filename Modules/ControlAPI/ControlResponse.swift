@@ -9,6 +9,8 @@ public enum ControlResult: Sendable, Equatable {
   case messages([MessageRecord])
   case ping(PingAnswer)
   case subscribed(SubscribeAnswer)
+  case contacts([ContactRecord])
+  case contact(ContactRecord)
   /// Of methods that have nothing to say: `node.stop`, `events.acknowledge`.
   case done
 }
@@ -74,6 +76,8 @@ private struct ResponseForm: Encodable {
     case .messages(let messages): try container.encode(["messages": messages], forKey: name)
     case .ping(let answer): try container.encode(answer, forKey: name)
     case .subscribed(let answer): try container.encode(answer, forKey: name)
+    case .contacts(let contacts): try container.encode(["contacts": contacts], forKey: name)
+    case .contact(let contact): try container.encode(contact, forKey: name)
     case .done: try container.encode([String: String](), forKey: name)
     }
   }

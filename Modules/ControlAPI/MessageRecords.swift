@@ -1,5 +1,7 @@
 /// What has become of a message of our own.
 public enum MessageState: String, Codable, Sendable, CaseIterable {
+  /// It is on the disk, and waits for a card of the recipient that may still be sealed to.
+  case waiting
   /// It is on the disk.
   case accepted
   /// A link has taken it.
@@ -8,6 +10,8 @@ public enum MessageState: String, Codable, Sendable, CaseIterable {
   case relayed
   /// The recipient has said that it is there.
   case delivered
+  /// A person has seen it.
+  case read
   /// It will not be tried any more; the reason is said.
   case expired
 }

@@ -78,6 +78,11 @@ public final class NodeClient: Sendable {
     try await call(.messageStatus(MessageStatusParameters(messageID: messageID)))
   }
 
+  /// A person has seen these messages of others.
+  public func markRead(_ messageIDs: [String]) async throws(ControlClientError) {
+    let _: Nothing = try await call(.markRead(ReadParameters(messageIDs: messageIDs)))
+  }
+
   /// The newest messages, oldest of them first.
   public func messages(limit: Int = 50) async throws(ControlClientError) -> [MessageRecord] {
     let answer: Messages = try await call(.listMessages(ListMessagesParameters(limit: limit)))
@@ -97,6 +102,26 @@ public final class NodeClient: Sendable {
   /// How things stand; `events` tells what changes. A second call replaces the kinds of the first.
   public func subscribe(to kinds: [SubscribeParameters.Kind]) async throws(ControlClientError) -> SubscribeAnswer {
     try await call(.subscribe(SubscribeParameters(kinds: kinds)))
+  }
+
+  public func contacts() async throws(ControlClientError) -> [ContactRecord] {
+    let answer: Contacts = try await call(.listContacts)
+    return answer.contacts
+  }
+
+  /// This peer is the one meant by its name; `isVerified` when the fingerprints were compared.
+  public func trust(_ peer: String, isVerified: Bool = false) async throws(ControlClientError) -> ContactRecord {
+    try await call(.trustContact(TrustParameters(peer: peer, isVerified: isVerified)))
+  }
+
+  public func setBlocked(_ isBlocked: Bool, _ peer: String) async throws(ControlClientError) -> ContactRecord {
+    let parameters = PeerParameters(peer: peer)
+    return try await call(isBlocked ? .blockContact(parameters) : .unblockContact(parameters))
+  }
+
+  /// The contact, or what it would be, with the digits that two people compare.
+  public func fingerprint(of peer: String) async throws(ControlClientError) -> ContactRecord {
+    try await call(.fingerprint(PeerParameters(peer: peer)))
   }
 
   public func acknowledge(cursor: UInt64) async throws(ControlClientError) {
@@ -137,3 +162,4 @@ private struct Nothing: Decodable, Sendable {}
 private struct Peers: Decodable, Sendable { let peers: [PeerRecord] }
 private struct Links: Decodable, Sendable { let links: [LinkRecord] }
 private struct Messages: Decodable, Sendable { let messages: [MessageRecord] }
+private struct Contacts: Decodable, Sendable { let contacts: [ContactRecord] }

@@ -34,6 +34,7 @@ package final class ControlEvents: Sendable {
     case .link: 8
     case .reception: 16
     case .lagged: 32
+    case .contact: 64
     }
   }
 }

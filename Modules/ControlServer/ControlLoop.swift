@@ -84,6 +84,8 @@ final class ControlLoop: Sendable {
   // MARK: - The thread
 
   private static let listenerToken: UInt64 = 0
+  /// Milliseconds until clients are accepted again after the process had no descriptor left.
+  private static let acceptPause: Int32 = 100
   private static let wakeToken: UInt64 = 1
 
   private final class Connection {
@@ -101,6 +103,8 @@ final class ControlLoop: Sendable {
     let poller: Poller
     var connections: [UInt64: Connection] = [:]
     var lastNumber = ControlLoop.wakeToken
+    /// False while the process has no descriptor left for a client: the ones that wait are looked at again later.
+    var isAccepting = true
     var buffer = [UInt8](repeating: 0, count: ControlServerLimits.bytesOfTurn)
   }
 
@@ -122,7 +126,11 @@ final class ControlLoop: Sendable {
 
   private func serve(_ turn: inout Turn) {
     var isRunning = true
-    while isRunning, let events = turn.poller.wait() {
+    while isRunning, let events = turn.poller.wait(milliseconds: turn.isAccepting ? -1 : Self.acceptPause) {
+      if !turn.isAccepting {
+        turn.isAccepting = true
+        turn.poller.change(socket.descriptor, token: Self.listenerToken, .reading)
+      }
       for event in events {
         switch event.token {
         case Self.listenerToken: accept(&turn)
@@ -140,7 +148,14 @@ final class ControlLoop: Sendable {
   private func accept(_ turn: inout Turn) {
     while true {
       let descriptor = clinux_accept(socket.descriptor)
-      guard descriptor >= 0 else { return }
+      guard descriptor >= 0 else {
+        if errno == EMFILE || errno == ENFILE {
+          counters.count(.refusedDescriptors)
+          turn.isAccepting = false
+          turn.poller.change(socket.descriptor, token: Self.listenerToken, [])
+        }
+        return
+      }
       turn.lastNumber += 1
       guard
         let caller = ConnectedClient.caller(

@@ -5,7 +5,7 @@ package import Telemetry
 
 /// What the server counts.
 package enum ControlCounter: String, CounterReason {
-  case accepted, closed, refusedCredentials, refusedFull
+  case accepted, closed, refusedCredentials, refusedFull, refusedDescriptors
   case badLine, droppedBadInput, droppedLongLine, droppedOutput
   case calls, failures, eventsLagged
 }

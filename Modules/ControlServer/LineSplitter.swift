@@ -1,6 +1,6 @@
 /// Cuts what comes from a socket into lines.
-struct LineSplitter {
-  enum Piece: Equatable {
+package struct LineSplitter {
+  package enum Piece: Equatable {
     case line([UInt8])
     /// A line has grown past the limit: whoever sends it is not worth reading on.
     case tooLong
@@ -13,9 +13,9 @@ struct LineSplitter {
   /// Bytes that are known to hold no line end.
   private var searched = 0
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
-  mutating func append(_ bytes: some Sequence<UInt8>) {
+  package mutating func append(_ bytes: some Sequence<UInt8>) {
     if used > 0 {
       buffer.removeFirst(used)
       searched -= used
@@ -25,7 +25,7 @@ struct LineSplitter {
   }
 
   /// The next whole line without its end; nil when there is none yet. Empty lines are skipped.
-  mutating func next() -> Piece? {
+  package mutating func next() -> Piece? {
     while let end = buffer[searched...].firstIndex(of: 0x0A) {
       guard end - used < limit else { return .tooLong }
       let line = Array(buffer[used..<end])

@@ -9,6 +9,9 @@ package enum IdentitiesLimits {
   /// Cards that are remembered: a crowded hall, at about 250 bytes each.
   package static let cardCount = 1_024
 
+  /// Contacts that are kept: people one has to do with, and as many as cards.
+  package static let contactCount = 1_024
+
   /// Milliseconds after which a new prekey is made: a day, so that a stolen one opens little.
   package static let prekeyInterval: UInt64 = 24 * 3_600_000
 

@@ -45,6 +45,9 @@ package struct IdentityKeys: ~Copyable, Sendable {
   package var signingKey: P256PublicKey { signing.publicKey }
   package var agreementKey: P256PublicKey { agreement.publicKey }
 
+  /// Another owner of the agreement key: the static key of links, and of the seal of personal messages.
+  package func sharedAgreementKey() -> P256AgreementKey { agreement.shared() }
+
   /// The prekey that the card offers.
   package var currentPrekey: Prekey { prekeys[prekeys.count - 1].prekey.published }
 

@@ -6,6 +6,8 @@ package enum LinkCount: String, CounterReason {
   case dialsStarted, dialsFailed
   case handshakesRefused
   case framesSent, framesReceived
+  /// The neighbour sent more than its link carries: the frame was not looked at.
+  case framesOverBudget
   /// A frame before its handshake was over; the peer sends it again.
   case framesEarly
   case framesUnopened

@@ -115,6 +115,7 @@ extension LinkManager {
 
   private func keepAlive(_ physical: PhysicalLink, now: MonotonicTime) {
     guard let session = physical.session else { return }
+    session.tick(now: now)
     if session.isWornOut {
       close(physical.link.id, .wornOut)
       return

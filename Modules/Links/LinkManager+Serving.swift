@@ -11,10 +11,9 @@ extension LinkManager {
   func serve(_ id: LinkID) async {
     guard let physical = links[id] else { return }
     let link = physical.link
-    let hello = Hello(frameSize: UInt16(clamping: link.frameSize), token: configuration.random())
-    physical.handshake.send(hello.bytes)
+    physical.handshake.send(physical.hello)
     pumpHandshake(physical)
-    var handshake = configuration.security.handshake(role: link.role == .central ? .initiator : .responder)
+    var handshake: (any LinkHandshake)?
     for await input in link.inputs {
       switch input {
       case .frame(let frame): await receive(frame, on: physical, handshake: &handshake)
@@ -26,13 +25,17 @@ extension LinkManager {
   }
 
   private func receive(
-    _ frame: [UInt8], on physical: PhysicalLink, handshake: inout any LinkHandshake
+    _ frame: [UInt8], on physical: PhysicalLink, handshake: inout (any LinkHandshake)?
   ) async {
     let now = configuration.time.now()
     physical.lastReceived = now
     physical.pingedAt = nil
     physical.framesReceived &+= 1
     counters.count(.framesReceived)
+    guard physical.budget.pay(byteCount: frame.count, now: now) else {
+      counters.count(.framesOverBudget)
+      return
+    }
     guard !HandshakeTransfer.owns(frame) else {
       await receiveHandshake(frame, on: physical, handshake: &handshake, now: now)
       return
@@ -56,7 +59,7 @@ extension LinkManager {
   }
 
   private func receiveHandshake(
-    _ frame: [UInt8], on physical: PhysicalLink, handshake: inout any LinkHandshake, now: MonotonicTime
+    _ frame: [UInt8], on physical: PhysicalLink, handshake: inout (any LinkHandshake)?, now: MonotonicTime
   ) async {
     do {
       if let message = try physical.handshake.receive(frame), physical.session == nil {
@@ -68,9 +71,10 @@ extension LinkManager {
             close(physical.link.id, .frameTooSmall)
             return
           }
-          progress = try await handshake.start()
+          handshake = try begin(physical, peerHello: message)
+          progress = try await handshake?.start() ?? HandshakeProgress()
         } else {
-          progress = try await handshake.receive(message)
+          progress = try await handshake?.receive(message) ?? HandshakeProgress()
         }
         for message in progress.messages { physical.handshake.send(message) }
         if let established = progress.established { await secured(physical, established) }
@@ -82,6 +86,14 @@ extension LinkManager {
         "handshake refused", ["link": .integer(physical.link.id.number), "reason": .description(error)])
       close(physical.link.id, .handshakeFailed)
     }
+  }
+
+  private func begin(
+    _ physical: PhysicalLink, peerHello: [UInt8]
+  ) throws(LinkSecurityError) -> any LinkHandshake {
+    physical.link.role == .central
+      ? try configuration.security.handshake(role: .initiator, hellos: physical.hello + peerHello)
+      : try configuration.security.handshake(role: .responder, hellos: peerHello + physical.hello)
   }
 
   private func secured(_ physical: PhysicalLink, _ established: EstablishedLink) async {

@@ -177,7 +177,10 @@ package actor LinkManager {
     let key = DialPlan.Key(transport: transport, address: link.address)
     plan.linked(key, now: now)
     counters.count(.opened)
-    let physical = PhysicalLink(link: link, key: key, now: now)
+    let hello = Hello(frameSize: UInt16(clamping: link.frameSize), token: configuration.random())
+    let physical = PhysicalLink(
+      link: link, key: key, hello: hello.bytes,
+      bytesPerSecond: configuration.transports[transport].properties.bytesPerSecond, now: now)
     links[link.id] = physical
     guard link.frameSize >= TransportsLimits.smallestFrame else {
       physical.closeReason = .frameTooSmall

@@ -6,7 +6,8 @@ package import Transports
 ///
 /// One *logical* link per peer: a peer has a slot, and a slot has one link that carries frames. Both sides dial, so two
 /// links to one peer are normal. The one whose central has the lower `PeerID` stays; both sides know that by
-/// themselves. Of two with the same central the newer stays, because the peer has restarted.
+/// themselves. Of two with the same central the one that is newer to it stays, because the peer has restarted; the
+/// other side follows.
 ///
 /// The change is safe: a side sends on the survivor only after the peer has sent there, which shows that it has it,
 /// and only then closes the other. A slot stays with its peer after the link is gone, until another peer needs it.
@@ -94,30 +95,25 @@ package struct LinkTable: Sendable {
       slots[slot]?.active = id
       return actions + [.up(slot: slot, peer: peer)]
     }
-    if survivor(active, id, peer: peer) == id {
-      if let waiting = slots[slot]?.successor { actions.append(close(waiting, .duplicate)) }
+    let best = slots[slot]?.successor ?? active
+    if survivor(best, id, peer: peer) == id {
+      if best != active, isOursToClose(best, for: id, peer: peer) { actions.append(close(best, .duplicate)) }
       slots[slot]?.successor = id
-    } else if links[active]?.isConfirmed == true {
-      actions.append(close(id, .duplicate))
     }
-    return actions
+    return actions + closeRest(of: slot)
   }
 
   /// The peer sent its first frame over an established link.
   package mutating func confirmed(_ id: LinkID) -> [Action] {
     guard let entry = links[id], !entry.isConfirmed, let slot = entry.slot else { return [] }
     links[id]?.isConfirmed = true
-    guard let active = slots[slot]?.active else { return [] }
+    var actions: [Action] = []
     if slots[slot]?.successor == id {
       slots[slot]?.active = id
       slots[slot]?.successor = nil
-      return [.moved(slot: slot, to: id), close(active, .duplicate)]
+      actions.append(.moved(slot: slot, to: id))
     }
-    guard active == id else { return [] }
-    return links.filter {
-      $0.value.slot == slot && $0.key != id && !$0.value.isClosing && slots[slot]?.successor != $0.key
-    }
-    .keys.sorted().map { close($0, .duplicate) }
+    return actions + closeRest(of: slot)
   }
 
   /// A link has ended, whoever ended it.
@@ -126,14 +122,27 @@ package struct LinkTable: Sendable {
     if slots[slot]?.successor == id { slots[slot]?.successor = nil }
     guard slots[slot]?.active == id, let peer = slots[slot]?.peer else { return [] }
     let heirs = links.filter { $0.value.slot == slot && !$0.value.isClosing }.keys.sorted()
-    if let heir = slots[slot]?.successor ?? heirs.last {
+    if let first = heirs.first {
+      let heir = slots[slot]?.successor ?? heirs.dropFirst().reduce(first) { survivor($0, $1, peer: peer) }
       slots[slot]?.active = heir
       slots[slot]?.successor = nil
-      return [.moved(slot: slot, to: heir)]
+      return [.moved(slot: slot, to: heir)] + closeRest(of: slot)
     }
     slots[slot]?.active = nil
     slots[slot]?.freedAt = now
     return [.down(slot: slot, peer: peer)]
+  }
+
+  /// Once the peer has shown that it has the link that is used, the others are closed, those that are ours to close.
+  private mutating func closeRest(of slot: Int) -> [Action] {
+    guard let active = slots[slot]?.active, let peer = slots[slot]?.peer, links[active]?.isConfirmed == true else {
+      return []
+    }
+    let rest = links.filter { other, entry in
+      entry.slot == slot && other != active && slots[slot]?.successor != other && !entry.isClosing
+        && isOursToClose(other, for: active, peer: peer)
+    }
+    return rest.keys.sorted().map { close($0, .duplicate) }
   }
 
   /// Closes links that have not proved who is there in time.
@@ -157,12 +166,23 @@ package struct LinkTable: Sendable {
     entry.openedAt.advanced(by: LinksLimits.handshakeTimeout)
   }
 
+  /// Whether we close `link` when `survivor` stays. Which of two with different centrals stays both sides know; which
+  /// of two with the same one stays its central decides, because the two sides may have seen them come up in a
+  /// different order and would each close the link that the other keeps.
+  private func isOursToClose(_ link: LinkID, for survivor: LinkID, peer: PeerID) -> Bool {
+    guard let role = links[link]?.role, let other = links[survivor]?.role, role != other else {
+      return links[link]?.role == .central
+    }
+    return other == preferredRole(with: peer)
+  }
+
+  private func preferredRole(with peer: PeerID) -> LinkRole { ownID < peer ? .central : .peripheral }
+
   private func survivor(_ active: LinkID, _ new: LinkID, peer: PeerID) -> LinkID {
     guard let activeRole = links[active]?.role, let newRole = links[new]?.role, activeRole != newRole else {
       return new
     }
-    let lowerIsCentral: LinkRole = ownID < peer ? .central : .peripheral
-    return newRole == lowerIsCentral ? new : active
+    return newRole == preferredRole(with: peer) ? new : active
   }
 
   private mutating func claim(for peer: PeerID, now: MonotonicTime, actions: inout [Action]) -> Int? {

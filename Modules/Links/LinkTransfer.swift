@@ -62,7 +62,7 @@ package struct LinkTransfer: Sendable {
   /// Takes a packet to hand over. Doing it twice while the first is under way does nothing.
   package mutating func enqueue(_ packet: OutgoingPacket) {
     guard inFlight[packet.key] == nil else { return }
-    if queue.insert(packet) != nil { count(.queueFull) }
+    for _ in queue.insert(packet) { count(.queueFull) }
   }
 
   /// Puts a link frame of the link's own (a ping, a request) ahead of every packet. At most 64 wait; the oldest goes.
@@ -91,6 +91,8 @@ package struct LinkTransfer: Sendable {
   }
 
   private mutating func begin(_ packet: OutgoingPacket, limit: Int, now: MonotonicTime) -> [UInt8]? {
+    // It may have been put into the queue twice before the first copy left.
+    guard inFlight[packet.key] == nil else { return nil }
     guard packet.expiry > now else {
       count(.expired)
       return nil
@@ -181,6 +183,8 @@ package struct LinkTransfer: Sendable {
   }
 
   private mutating func owe(_ key: UInt64, now: MonotonicTime) {
+    // The neighbour asks again for what is not acknowledged; it does not make us hold more than it can have sent.
+    guard acknowledgements.count < LinksLimits.recentKeys else { return }
     acknowledgements.append(key)
     if acknowledgementDeadline == nil {
       acknowledgementDeadline = now.advanced(by: LinksLimits.acknowledgementDelay)

@@ -35,6 +35,12 @@ package enum LinksLimits {
   /// Attempts before a packet is given up on a link that is up: about two minutes.
   package static let attempts = 30
 
+  /// Frames under one key of a direction, and how long a key serves: what is sealed under a stolen key is little.
+  package static let framesPerKey: UInt64 = 1 << 16
+  package static let keyLifetime: Duration = .seconds(15 * 60)
+  /// After this time two neighbours meet anew, with fresh ephemeral keys.
+  package static let sessionLifetime: Duration = .seconds(24 * 3_600)
+
   /// A silent link is asked for a sign of life after this time...
   package static let keepAlive: Duration = .seconds(60)
   /// ...and closed when none comes for this long.
@@ -50,6 +56,13 @@ package enum LinksLimits {
   /// After a link was lost its address is dialled again within this time, spread evenly.
   package static let reconnectSpread: Duration = .milliseconds(500)
 
+  /// A neighbour may use twice what the radio is said to carry, with a burst of four seconds...
+  package static let budgetShare = 2.0
+  package static let budgetBurstSeconds = 4.0
+  /// ...counted as if no frame were smaller than this, in bytes, because each costs a look.
+  package static let smallestPaidFrame = 20
+  /// Bytes a second that every transport is taken to carry at least.
+  package static let smallestRate = 4_000
   /// Broken frames on one link before it is closed: a radio may err, a peer may not insist.
   package static let brokenFrames: UInt64 = 16
   /// Events towards the relay that wait.

@@ -1,7 +1,7 @@
 internal import WireFormat
 
 /// Packets that wait for one neighbour: control before personal before public before bulk, first come first served
-/// in a class. When it is full the oldest packet of the lowest class goes, be it the new one.
+/// in a class. When it is full the oldest packets of the lowest class go, be it the new one.
 package struct PacketQueue: Sendable {
   private struct Lane: Sendable {
     var packets: [OutgoingPacket?] = []
@@ -29,34 +29,40 @@ package struct PacketQueue: Sendable {
   package init() {}
 
   private var lanes = [Lane](repeating: Lane(), count: TrafficClass.allCases.count)
-  private(set) var count = 0
-  private(set) var byteCount = 0
+  package private(set) var count = 0
+  package private(set) var byteCount = 0
 
-  var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
 
-  /// - Returns: the packet that had to go, if one had to.
-  package mutating func insert(_ packet: OutgoingPacket) -> OutgoingPacket? {
-    var victim: OutgoingPacket?
-    if count >= LinksLimits.queuedPackets || byteCount + packet.bytes.count > LinksLimits.queuedBytes {
-      let lowest = lanes.lastIndex { !$0.isEmpty } ?? 0
-      guard lowest >= Int(packet.trafficClass.rawValue) else { return packet }
-      victim = lanes[lowest].popFirst()
-      count -= 1
-      byteCount -= victim?.bytes.count ?? 0
+  /// - Returns: the packets that had to go, this one included when it had no room.
+  package mutating func insert(_ packet: OutgoingPacket) -> [OutgoingPacket] {
+    var victims: [OutgoingPacket] = []
+    while count >= LinksLimits.queuedPackets || byteCount + packet.bytes.count > LinksLimits.queuedBytes {
+      guard let lowest = lanes.lastIndex(where: { !$0.isEmpty }), lowest >= Int(packet.trafficClass.rawValue),
+        let victim = take(from: lowest)
+      else {
+        victims.append(packet)
+        return victims
+      }
+      victims.append(victim)
     }
     lanes[Int(packet.trafficClass.rawValue)].append(packet)
     count += 1
     byteCount += packet.bytes.count
-    return victim
+    return victims
   }
 
   package mutating func popFirst() -> OutgoingPacket? {
     for lane in lanes.indices {
-      guard let packet = lanes[lane].popFirst() else { continue }
-      count -= 1
-      byteCount -= packet.bytes.count
-      return packet
+      if let packet = take(from: lane) { return packet }
     }
     return nil
+  }
+
+  private mutating func take(from lane: Int) -> OutgoingPacket? {
+    guard let packet = lanes[lane].popFirst() else { return nil }
+    count -= 1
+    byteCount -= packet.bytes.count
+    return packet
   }
 }

@@ -7,7 +7,10 @@ final class PhysicalLink {
   let key: DialPlan.Key
   let openedAt: MonotonicTime
   var handshake = HandshakeTransfer()
+  /// What we said first.
+  let hello: [UInt8]
   var session: (any LinkSession)?
+  var budget: LinkBudget
   /// The largest frame the peer can take, from its hello.
   var peerFrameSize: Int?
   /// Sealed and refused for want of room: the first to go when there is some.
@@ -22,10 +25,12 @@ final class PhysicalLink {
   /// The peer closes on purpose: not a failure of the dial.
   var isPeerLeaving = false
 
-  init(link: any TransportLink, key: DialPlan.Key, now: MonotonicTime) {
+  init(link: any TransportLink, key: DialPlan.Key, hello: [UInt8], bytesPerSecond: Int, now: MonotonicTime) {
     self.link = link
+    self.hello = hello
     self.key = key
     openedAt = now
+    budget = LinkBudget(bytesPerSecond: bytesPerSecond, now: now)
     lastReceived = now
   }
 

@@ -164,12 +164,23 @@ struct LocalDirectory: Sendable {
   }
 
   static func advertisement(_ bytes: [UInt8]) -> Advertisement? {
-    guard bytes.allSatisfy({ $0 < 128 }), let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    let digits = text.prefix { $0 != "\n" }
-    guard digits.utf8.count == 12, let hint = UInt32(digits.prefix(8), radix: 16),
-      let digest = UInt16(digits.suffix(4), radix: 16)
-    else { return nil }
+    let digits = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    // The numbers would take a sign, too.
+    guard digits.count == 12, digits.allSatisfy(isHexadecimal) else { return nil }
+    let text = String(decoding: digits, as: UTF8.self)
+    guard let hint = UInt32(text.prefix(8), radix: 16), let digest = UInt16(text.suffix(4), radix: 16) else {
+      return nil
+    }
     return Advertisement(hint: hint, digest: digest)
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
   }
 
   private static func hex(_ value: UInt64, digits: Int) -> String {

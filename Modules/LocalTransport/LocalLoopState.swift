@@ -16,7 +16,7 @@ final class LocalLoopState {
     var deadline: MonotonicTime
   }
 
-  private struct Open {
+  struct Open {
     var link: LocalLink
     var descriptor: Int32
     var isAwaitingRoom = false
@@ -38,17 +38,17 @@ final class LocalLoopState {
     static let firstConnection: UInt64 = 16
   }
 
-  private let loop: LocalLoop
+  let loop: LocalLoop
   private let listener: Int32
   private let poller: Poller
-  private let watch: Int32
+  let watch: Int32
   private var dials: [UInt64: Dial] = [:]
-  private var open: [UInt64: Open] = [:]
+  var open: [UInt64: Open] = [:]
   private var tokens: [LinkID: UInt64] = [:]
   private var nextToken = Token.firstConnection
-  private var air = LocalAir()
-  private var isScanning = false
-  private var nextSighting = MonotonicTime.never
+  var air = LocalAir()
+  var isScanning = false
+  var nextSighting = MonotonicTime.never
   private var isStopping = false
   private var places = [UInt8](repeating: 0, count: LocalTransportLimits.batch * LocalTransportLimits.messageBytes)
   private var sizes = [UInt32](repeating: 0, count: LocalTransportLimits.batch)
@@ -65,7 +65,7 @@ final class LocalLoopState {
     readFiles()
   }
 
-  private var now: MonotonicTime { loop.context.time.now() }
+  var now: MonotonicTime { loop.context.time.now() }
 
   /// Runs until `.stop`.
   ///
@@ -307,7 +307,7 @@ final class LocalLoopState {
     tellNews(token)
   }
 
-  private func tellNews(_ token: UInt64) {
+  func tellNews(_ token: UInt64) {
     guard let link = open[token]?.link else { return }
     open[token]?.owesNews = !link.tellNews()
   }
@@ -328,7 +328,7 @@ final class LocalLoopState {
     }
   }
 
-  private func close(_ token: UInt64, _ end: LinkEnd) {
+  func close(_ token: UInt64, _ end: LinkEnd) {
     guard let entry = open.removeValue(forKey: token) else { return }
     tokens[entry.link.id] = nil
     let taken = entry.stalled.firstIndex { !entry.link.deliver($0) } ?? entry.stalled.count
@@ -353,51 +353,6 @@ final class LocalLoopState {
       body(Array(places[index * stride..<index * stride + size]))
     }
     return .messages
-  }
-
-  // MARK: The directory
-
-  private func directoryChanged() {
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while unsafe read(watch, &buffer, buffer.count) > 0 {}
-    readFiles()
-  }
-
-  /// Reads what the air does now, tells the links, ends those out of reach, and hears who is there.
-  private func readFiles() {
-    switch loop.directory.read("air.ini") {
-    case .missing: _ = air.read(air: [])
-    case .bytes(let bytes) where air.read(air: bytes): break
-    case .bytes, .unusable: loop.context.note("air.ini is no INI file; the former one stays in force")
-    }
-    let names = loop.directory.names(ending: ".place")
-    air.places = air.places.filter { names.contains($0.key) }
-    for name in names {
-      if case .bytes(let bytes) = loop.directory.read("\(name).place") { _ = air.read(place: bytes, of: name) }
-    }
-    let own = loop.directory.name
-    for (token, entry) in open {
-      let peer = entry.link.address.description
-      entry.link.setConditions(air.conditions(between: own, peer))
-      tellNews(token)
-      if !air.isInReach(own, peer) { close(token, .lost) }
-    }
-    if isScanning { lookAround() }
-  }
-
-  private func lookAround() {
-    guard isScanning else { return }
-    let own = loop.directory.name
-    for name in loop.directory.names(ending: ".beacon") where name != own && air.isInReach(own, name) {
-      guard case .bytes(let bytes) = loop.directory.read("\(name).beacon"),
-        let advertisement = LocalDirectory.advertisement(bytes)
-      else { continue }
-      let address = TransportAddress(name)
-      let sighting = Sighting(
-        address: address, advertisement: advertisement, signalStrength: air.signalStrength(own, name))
-      loop.sightings.offer(sighting, for: address)
-    }
-    nextSighting = now.advanced(by: LocalTransportLimits.sightingInterval)
   }
 
   private func shutDown() {

@@ -37,6 +37,9 @@ struct EventBridge: Sendable {
             time: time,
             body: .delivery(DeliveryEvent(messageID: id.description, state: ControlAPI.MessageState(state)))))
       case .element(.peer(let change)): await carry(change)
+      case .element(.contactChanged(let contact)):
+        events.publish(
+          ControlEvent(time: time, body: .contact(ContactRecord(contact, ownID: node.session.ownID))))
       }
     }
   }

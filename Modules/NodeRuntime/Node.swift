@@ -27,8 +27,10 @@ package final class Node: Sendable {
     package var random: RandomSource
     package var log: Log
     package var isClockSynchronised: @Sendable () -> Bool
-    /// How links are protected, from the card of this node.
-    package var security: @Sendable (Latest<VerifiedCard>) -> any LinkSecurity = { OpenExchange(ownCard: $0) }
+    /// Of a closed community; nil for the open mesh.
+    package var communityKey: CommunityKey?
+    /// For tests of what does not depend on how links are sealed; nil, and nothing else in a program, for the seal.
+    var security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)?
     /// Whether the node writes itself into the route of what it passes on.
     package var isNamedInRoutes = true
     /// False only to show what the mesh does without its memory.
@@ -75,9 +77,14 @@ package final class Node: Sendable {
       now: time.wallMilliseconds())
     let ownCard = Latest(card)
     let jitter = try Jitter(seed: random.u64())
+    let security =
+      environment.security?(ownCard)
+      ?? LinkSeal(
+        agreement: keys.sharedAgreementKey(), ownCard: ownCard, communityKey: environment.communityKey,
+        random: random, time: time)
     links = try LinkManager(
       LinkManager.Configuration(
-        ownID: ownID, transports: environment.transports, security: environment.security(ownCard), time: time,
+        ownID: ownID, transports: environment.transports, security: security, time: time,
         random: { jitter.next() }, log: log.labelled("links")))
     scanner = Scanner(
       transports: environment.transports, candidates: links.candidates, occupancy: links.occupancy, time: time,
@@ -95,6 +102,7 @@ package final class Node: Sendable {
       keys: keys, profile: profile,
       ports: Session.Ports(
         deliveries: relay.deliveries, originate: { packet, id in await relay.originate(packet, id: id) },
+        block: { origins in await relay.block(origins) },
         store: environment.store, saveIdentity: environment.saveIdentity, ownCard: ownCard, time: time,
         random: random, log: log.labelled("session")),
       isDeduplicating: environment.isDeduplicating)

@@ -90,11 +90,33 @@ extension LinkStepName {
   }
 }
 
+extension ContactRecord {
+  init(_ contact: Contact, ownID: PeerID) {
+    self.init(
+      id: contact.peer.description, name: contact.name.text, state: .init(contact.state),
+      isBlocked: contact.isBlocked, rivalID: contact.rival?.description,
+      fingerprint: (try? Fingerprint(ownID, contact.peer).description) ?? "")
+  }
+}
+
+extension ContactRecord.State {
+  init(_ state: ContactState) {
+    switch state {
+    case .seen: self = .seen
+    case .verified: self = .verified
+    case .changed: self = .changed
+    }
+  }
+}
+
 extension ControlAPI.MessageState {
   init(_ state: Sessions.MessageState) {
     switch state {
+    case .waiting: self = .waiting
     case .accepted, .received: self = .accepted
     case .sent: self = .sent
+    case .delivered: self = .delivered
+    case .read: self = .read
     case .expired: self = .expired
     }
   }
@@ -107,6 +129,13 @@ extension ControlError {
     case .tooLong(let count, let limit):
       self.init(.tooLong, "The text has \(count) bytes; a message carries \(limit).", limit: limit)
     case .unknownPeer: self.init(.notFound, "No peer is known by this name or ID.")
+    case .noFreshKey: self.init(.notReady, "No card of this peer is here that may still be sealed to; it comes when the peer is heard.")
+    case .tooManyWaiting(let limit): self.init(.notReady, "\(limit) messages wait for keys already.", limit: limit)
+    case .contactChanged(let contact):
+      self.init(
+        .contactChanged, "Another key bears the name of this contact; settle who is meant with contact.trust.",
+        candidates: [contact.peer, contact.rival].compactMap { $0 }.map { "\(contact.name.text) \($0)" })
+    case .blocked: self.init(.blocked, "This peer is blocked; contact.unblock takes it back.")
     case .storeFailed(let reason): self.init(.internal, "The message could not be kept on disk: \(reason)")
     case .primitiveFailed: self.init(.internal, "The cryptographic library refused.")
     case .tooManyPings(let limit): self.init(.notReady, "\(limit) pings are under way already.", limit: limit)

@@ -32,11 +32,37 @@ struct NodeService: ControlService {
     case .listLinks: return .links(await links())
     case .sendMessage(let parameters): return .sent(try await send(parameters))
     case .messageStatus(let parameters): return .messageStatus(try await messageStatus(parameters))
+    case .markRead(let parameters):
+      do { try await node.session.markRead(parameters.messageIDs.compactMap { MessageID(hex: $0) }) } catch {
+        throw ControlError(error)
+      }
+      return .done
     case .listMessages(let parameters): return .messages(try await messages(limit: parameters.limit))
     case .ping(let parameters): return .ping(try await ping(parameters))
     case .subscribe:
       return .subscribed(SubscribeAnswer(peers: await peers(), links: await links(), cursor: 0))
     case .acknowledge: return .done
+    case .listContacts:
+      return .contacts(await node.session.allContacts.map { ContactRecord($0, ownID: node.session.ownID) })
+    case .trustContact(let parameters):
+      return .contact(
+        try await settle(parameters.peer) { (peer) async throws(SessionError) in
+          try await node.session.trust(peer, isVerified: parameters.isVerified ?? false)
+        })
+    case .blockContact(let parameters):
+      return .contact(
+        try await settle(parameters.peer) { (peer) async throws(SessionError) in
+          try await node.session.setBlocked(true, peer)
+        })
+    case .unblockContact(let parameters):
+      return .contact(
+        try await settle(parameters.peer) { (peer) async throws(SessionError) in
+          try await node.session.setBlocked(false, peer)
+        })
+    case .fingerprint(let parameters):
+      let card = try await resolve(parameters.peer)
+      let contact = await node.session.contact(card.id) ?? Contact(peer: card.id, name: card.card.name)
+      return .contact(ContactRecord(contact, ownID: node.session.ownID))
     }
   }
 
@@ -67,7 +93,7 @@ struct NodeService: ControlService {
     } catch {
       throw ControlError(error)
     }
-    return SendAnswer(messageID: message.id.description, state: .accepted)
+    return SendAnswer(messageID: message.id.description, state: .init(message.state))
   }
 
   private func messageStatus(_ parameters: MessageStatusParameters) async throws(ControlError) -> MessageStatusAnswer {
@@ -113,7 +139,16 @@ struct NodeService: ControlService {
     }
   }
 
-  // MARK: Peers and links
+  // MARK: Contacts, peers and links
+
+  private func settle(
+    _ peer: String, _ change: (PeerID) async throws(SessionError) -> Contact
+  ) async throws(ControlError) -> ContactRecord {
+    let card = try await resolve(peer)
+    do { return ContactRecord(try await change(card.id), ownID: node.session.ownID) } catch {
+      throw ControlError(error)
+    }
+  }
 
   private func resolve(_ text: String) async throws(ControlError) -> VerifiedCard {
     switch await node.session.resolve(text) {
@@ -122,7 +157,10 @@ struct NodeService: ControlService {
     case .ambiguous(let cards):
       throw ControlError(
         .ambiguous, "More than one peer is called so; use the ID.",
-        candidates: cards.map { "\($0.card.name.text) \($0.id)" })
+        candidates: cards.map { card in
+          let digits = (try? Fingerprint(node.session.ownID, card.id).description) ?? ""
+          return "\(card.card.name.text) \(card.id) (fingerprint \(digits))"
+        })
     }
   }
 

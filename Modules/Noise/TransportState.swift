@@ -126,6 +126,14 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
     window.accept(counter)
   }
 
+  /// The next message goes under the next key of the interval, whatever is left of this one; the peer follows by the
+  /// counter. Nothing changes while no message was sent under this key, so the peer is never left behind by two.
+  package mutating func beginNextKey() {
+    guard rekeyInterval > 0, sending.counter % rekeyInterval != 0 else { return }
+    let next = (sending.counter / rekeyInterval + 1).multipliedReportingOverflow(by: rekeyInterval)
+    if !next.overflow { sending.setCounter(next.partialValue) }
+  }
+
   /// The next key to send under: both sides must do it at the same message. For channels without an interval.
   package mutating func rekeySending() throws(NoiseError) { try sending.rekey() }
 

@@ -19,6 +19,14 @@ package struct DomainLabel: Sendable {
   /// Signature of a packet by its origin.
   package static let packetSignature = DomainLabel("relaychat/packet-signature/1")
 
+  /// Two peer IDs to the digits that people compare.
+  package static let fingerprint = DomainLabel("relaychat/fingerprint/1")
+
+  /// Prologue of the handshake of a link.
+  package static let link = DomainLabel("relaychat/link/1")
+  /// Prologue of the seal of a personal message.
+  package static let personal = DomainLabel("relaychat/personal/1")
+
   /// All of them, for the test that holds the rule above.
-  package static let all: [DomainLabel] = [.peerID, .card, .packet, .packetSignature]
+  package static let all: [DomainLabel] = [.peerID, .card, .packet, .packetSignature, .fingerprint, .link, .personal]
 }

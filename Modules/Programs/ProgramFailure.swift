@@ -47,6 +47,12 @@ package struct ProgramFailure: Error, Sendable, Equatable {
     case .ambiguous:
       let candidates = refusal.data?.candidates ?? []
       self.init("Several peers are called that: \(candidates.joined(separator: ", ")). Use more digits of the ID.")
+    case .contactChanged:
+      let candidates = refusal.data?.candidates ?? []
+      self.init(
+        "Another key bears this contact's name: \(candidates.joined(separator: ", ")). Say who is meant with: relaychat trust ID."
+      )
+    case .blocked: self.init("This peer is blocked; relaychat unblock takes it back.")
     case .tooLong: self.init("That is too long\(limit.map { "; at most \($0) bytes are possible" } ?? "").")
     case .timeout: self.init("No answer came in time; the peer may be out of reach.")
     case .permission: self.init("The daemon does not permit that to this user: \(refusal.message).")

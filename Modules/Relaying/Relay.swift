@@ -93,6 +93,9 @@ package actor Relay {
     return decision.forward.count
   }
 
+  /// Nothing of these origins is delivered or passed on any more. Who calls: the session.
+  package func block(_ origins: Set<Tag>) { state.block(origins) }
+
   /// Numbers for people: packets remembered, packets kept, bytes kept.
   package var tables: (remembered: Int, carried: Int, carriedBytes: Int) {
     (state.seen.count, carry.packetCount, carry.byteCount)
@@ -108,7 +111,7 @@ package actor Relay {
     if decision.isOwnRouteForged { counters.count(.ownRouteForged) }
     switch decision.verdict {
     case .duplicate: carry.mark(received.id.key, heldBy: received.slot)
-    case .expired, .tooOld, .wrongTime: break
+    case .expired, .tooOld, .wrongTime, .blocked: break
     case .accepted, .upgraded:
       forward(received, to: decision.forward)
       if decision.verdict == .accepted, isForUs(header.destination, header.kind) {
@@ -196,7 +199,10 @@ package actor Relay {
     var links = LinkSet.none
     links.insert(slot)
     var remaining = keys
-    while let key = remaining.popLast() {
+    var next = 0
+    while next < remaining.count {
+      let key = remaining[next]
+      next += 1
       guard let packet = carry[key] else {
         // It went while it waited: its place in the backlog is free for the next.
         remaining += backlog.acknowledged(slot, keys: [key])
@@ -217,6 +223,7 @@ extension RelayCount {
     case .expired: self = .expired
     case .tooOld: self = .tooOld
     case .wrongTime: self = .wrongTime
+    case .blocked: self = .blocked
     }
   }
 }

@@ -2,7 +2,7 @@ internal import Telemetry
 
 /// What the relay counts, by reason.
 package enum RelayCount: String, CounterReason {
-  case accepted, upgraded, duplicate, expired, tooOld, wrongTime
+  case accepted, upgraded, duplicate, expired, tooOld, wrongTime, blocked
   /// New, and at the end of its time to live: delivered, not forwarded.
   case outOfHops
   /// A new packet carried our own entry in its route, which only a lie or a forgotten packet explains.

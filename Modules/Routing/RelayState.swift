@@ -26,6 +26,8 @@ package struct RelayState: Sendable {
     case tooOld
     /// Its time is outside its lifetime by our synchronised clock.
     case wrongTime
+    /// Its origin is blocked here: no airtime is spent on it.
+    case blocked
   }
 
   package struct Decision: Sendable, Equatable {
@@ -43,6 +45,8 @@ package struct RelayState: Sendable {
   private let isDeduplicating: Bool
   package private(set) var seen: SeenTable
   package private(set) var links = LinkSet.none
+  /// Origins for whom nothing is carried.
+  private var blocked: Set<Tag> = []
   private var entries = [UInt32](repeating: 0, count: RoutingLimits.links + 1)
 
   /// - Parameters:
@@ -63,6 +67,9 @@ package struct RelayState: Sendable {
 
   package mutating func linkDown(_ slot: Int) { links.remove(slot) }
 
+  /// Replaces the origins for whom nothing is delivered or carried.
+  package mutating func block(_ origins: Set<Tag>) { blocked = origins }
+
   /// Decides about a packet that came in.
   ///
   /// - Parameters:
@@ -75,6 +82,9 @@ package struct RelayState: Sendable {
   ) -> Decision {
     let header = packet.header
     let lifetime = header.kind.lifetime
+    if !blocked.isEmpty, slot != Int(SeenTable.ownSlot), blocked.contains(header.origin) {
+      return Decision(verdict: .blocked, forward: .none)
+    }
     if UInt64(header.age) >= lifetime { return Decision(verdict: .expired, forward: .none) }
     if let wall = wallMilliseconds, isOutside(header.time, lifetime: lifetime, wall: wall) {
       return Decision(verdict: .wrongTime, forward: .none)

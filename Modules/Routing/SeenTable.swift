@@ -123,8 +123,14 @@ package struct SeenTable: Sendable {
   private mutating func makeRoom(for slot: UInt8, second: UInt64) -> Bool {
     var hasMoved = false
     if second >= lastSweepSecond &+ 3_600 {
+      // Every note was made before this second and not much more than the horizon before it, so its age then is known,
+      // however long the silence since.
+      let known = lastSweepSecond &+ 3_600
+      let silence = second &- known
       lastSweepSecond = second
-      rebuild(places: hashes.count) { note in Self.age(of: note, second: second) < RoutingLimits.dedupHorizonSeconds }
+      rebuild(places: hashes.count) { note in
+        Self.age(of: note, second: known) &+ silence < RoutingLimits.dedupHorizonSeconds
+      }
       hasMoved = true
     }
     let index = Int(slot & 63)

@@ -16,6 +16,8 @@ package enum MessageContentError: Error, Sendable, Equatable {
 ///     type 1 text   UTF-8, 1…4,096 bytes
 ///     type 2 ping   token 8
 ///     type 3 pong   token 8 ‖ links the ping had crossed 1 ‖ route of the ping 4 × n, n ≤ 15
+///     type 4 delivered   message IDs 16 × n, n from 1 to 32
+///     type 5 read        message IDs 16 × n, n from 1 to 32
 ///
 /// Flags: bit 0 the author is a bot, bit 1 this is an echo; the others are ignored by readers.
 package struct MessageContent: Sendable, Equatable {
@@ -23,6 +25,10 @@ package struct MessageContent: Sendable, Equatable {
     case text(String)
     case ping(token: UInt64)
     case pong(token: UInt64, hops: UInt8, route: [UInt32])
+    /// These messages of yours are on my disk.
+    case delivered([MessageID])
+    /// A person has seen these messages of yours.
+    case read([MessageID])
   }
 
   package struct Flags: OptionSet, Sendable {
@@ -61,6 +67,8 @@ package struct MessageContent: Sendable, Equatable {
       writer.u64(token)
       writer.u8(hops)
       for entry in route.prefix(15) { writer.u32(entry) }
+    case .delivered(let ids): Self.write(ids, type: 4, flags: flags, into: &writer)
+    case .read(let ids): Self.write(ids, type: 5, flags: flags, into: &writer)
     }
     return writer.bytes
   }
@@ -83,6 +91,8 @@ package struct MessageContent: Sendable, Equatable {
         while reader.remaining >= 4, route.count < 15 { route.append(try reader.u32()) }
         substance = .pong(token: token, hops: hops, route: route)
         try reader.finish()
+      case 4: substance = .delivered(try Self.messageIDs(from: &reader))
+      case 5: substance = .read(try Self.messageIDs(from: &reader))
       default: throw MessageContentError.unknownType(type)
       }
     } catch let error as MessageContentError {
@@ -92,6 +102,26 @@ package struct MessageContent: Sendable, Equatable {
     } catch {
       throw .truncated
     }
+  }
+
+  private static func write(
+    _ ids: [MessageID], type: UInt8, flags: Flags, into writer: inout ByteWriter
+  ) {
+    writer.u8(type)
+    writer.u8(flags.rawValue)
+    for id in ids.prefix(SessionsLimits.receiptMessages) {
+      writer.u64(id.high)
+      writer.u64(id.low)
+    }
+  }
+
+  private static func messageIDs(from reader: inout ByteReader) throws(ByteError) -> [MessageID] {
+    var ids = [MessageID(high: try reader.u64(), low: try reader.u64())]
+    while !reader.isAtEnd, ids.count < SessionsLimits.receiptMessages {
+      ids.append(MessageID(high: try reader.u64(), low: try reader.u64()))
+    }
+    try reader.finish()
+    return ids
   }
 
   private static func text(_ bytes: ArraySlice<UInt8>) throws(MessageContentError) -> String {

@@ -12,10 +12,9 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
 
   /// 32 hex digits.
   package init?(hex: some StringProtocol) {
-    guard hex.utf8.count == 32, let high = UInt64(hex.prefix(16), radix: 16),
-      let low = UInt64(hex.suffix(16), radix: 16)
-    else { return nil }
-    self.init(high: high, low: low)
+    guard let bytes = Hex.decode(hex), bytes.count == 16 else { return nil }
+    self.init(
+      high: bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: bytes[8...].reduce(0) { $0 << 8 | UInt64($1) })
   }
 
   package var description: String { Hex.encode(high) + Hex.encode(low) }

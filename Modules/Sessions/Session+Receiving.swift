@@ -27,12 +27,16 @@ extension Session {
       await receiveCard(packet, now: receivedAt)
       return
     }
+    if packet.header.kind == .personal || packet.header.kind == .receipt {
+      guard let (author, content) = open(packet, id: id, receivedAt: receivedAt) else { return }
+      tell(directory.heard(author.id, hops: links(crossed: packet), now: receivedAt))
+      await receive(
+        content, packet, .peer(author.id), from: author, hops: links(crossed: packet), now: receivedAt)
+      return
+    }
     let candidates = directory.cards(tag: packet.header.origin.rawValue)
     guard !candidates.isEmpty else {
-      counters.count(.heldForCard)
-      let droppedBefore = held.dropped
-      held.hold(packet, id: id, receivedAt: receivedAt)
-      counters.count(.heldDropped, by: held.dropped - droppedBefore)
+      hold(packet, id: id, receivedAt: receivedAt)
       return
     }
     guard let author = candidates.first(where: { (try? packet.verifySignature(by: $0.card.signingKey)) != nil })
@@ -70,6 +74,12 @@ extension Session {
         counters.count(.storeFailed)
         ports.log.error("a card could not be kept", ["reason": .text(error.reason)])
       }
+      await sendWaiting(to: card.id)
+      if let changed = contacts.observe(card.id, name: card.card.name) {
+        await keep(changed)
+        ports.log.warning("another key bears a contact's name", ["contact": .text(changed.peer.shortHex)])
+        events.send(.contactChanged(changed))
+      }
     }
     for one in held.take(origin: Tag(rawValue: card.id.tag)) {
       await receive(one.packet, id: one.id, receivedAt: one.receivedAt)
@@ -82,13 +92,6 @@ extension Session {
     switch packet.header.kind {
     case .presence: counters.count(.presenceHeard)
     case .public, .urgent: await receive(Array(packet.body), packet, .everyone, from: author, hops: hops, now: now)
-    case .personal:
-      guard packet.body.first == PersonalForm.signed.rawValue else {
-        counters.count(.malformed)
-        return
-      }
-      await receive(
-        Array(packet.body.dropFirst()), packet, .peer(author.id), from: author, hops: hops, now: now)
     default: counters.count(.malformed)
     }
   }
@@ -109,7 +112,8 @@ extension Session {
         isFromBot: content.flags.contains(.bot) || author.card.capabilities.contains(.bot),
         isEcho: content.flags.contains(.echo), text: text, sentMilliseconds: packet.header.time,
         storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received)
-      await keep(message)
+      if isPersonal { await meet(author) }
+      if await keep(message), isPersonal { await sendReceipt(.delivered([content.id]), to: author.id) }
     case .ping(let token) where isPersonal:
       guard pings.mayAnswer(author.id, now: now) else {
         counters.count(.pingsRefused)
@@ -124,34 +128,39 @@ extension Session {
       waitingPings[token]?.offer(
         PingAnswer(
           roundTrip: roundTrip, hopsThere: hopsThere, pathThere: pathThere, hopsBack: hops, pathBack: packet.route))
-    case .ping, .pong: counters.count(.malformed)
+    case .delivered(let ids) where isPersonal: await receive(ids, .delivered, from: author.id)
+    case .read(let ids) where isPersonal: await receive(ids, .read, from: author.id)
+    case .ping, .pong, .delivered, .read: counters.count(.malformed)
     }
   }
 
-  private func keep(_ message: StoredMessage) async {
+  /// - Returns: whether it is new and on disk.
+  private func keep(_ message: StoredMessage) async -> Bool {
     let isNew = recent.insert(message.id, of: message.author)
     if !isNew, isDeduplicating {
       counters.count(.messagesRepeated)
-      return
+      return false
     }
     do {
       let isInserted = try await ports.store.insert(message)
       guard isInserted || !isDeduplicating else {
         counters.count(.messagesRepeated)
-        return
+        return false
       }
     } catch {
       counters.count(.storeFailed)
       ports.log.error("a message could not be kept", ["reason": .text(error.reason)])
-      return
+      return false
     }
     counters.count(.messagesReceived)
     events.send(.message(message))
+    return true
   }
 
   private func handedOver(_ key: UInt64) async {
     guard let index = tracked.firstIndex(where: { $0.key == key }) else { return }
     let id = tracked.remove(at: index).message
+    guard (try? await ports.store.message(id))?.state == .accepted else { return }
     do {
       try await ports.store.setState(.sent, of: id, author: ownID)
     } catch {

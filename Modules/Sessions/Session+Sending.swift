@@ -11,6 +11,14 @@ package enum SessionError: Error, Sendable, Equatable {
   /// The text has more bytes of UTF-8 than a message may have.
   case tooLong(byteCount: Int, limit: Int)
   case unknownPeer
+  /// No card of the peer is here that may still be sealed to; it comes by itself when the peer is heard again.
+  case noFreshKey
+  /// As many messages wait for keys as may.
+  case tooManyWaiting(limit: Int)
+  /// Another peer bears the name of this contact: who is meant has to be settled first.
+  case contactChanged(Contact)
+  /// We have blocked the peer.
+  case blocked
   /// The message is not on disk and was not sent.
   case storeFailed(reason: String)
   case primitiveFailed
@@ -27,17 +35,18 @@ extension Session {
     guard text.utf8.count <= SessionsLimits.textBytes else {
       throw .tooLong(byteCount: text.utf8.count, limit: SessionsLimits.textBytes)
     }
-    if case .peer(let peer) = conversation, directory.card(of: peer) == nil { throw .unknownPeer }
+    if case .peer(let peer) = conversation { try await reach(peer) }
     var flags: MessageContent.Flags = []
     if isEcho { flags.insert(.echo) }
     if isFromBot || profile.capabilities.contains(.bot) { flags.insert(.bot) }
     let wall = ports.time.wallMilliseconds()
     let content = MessageContent(id: try drawMessageID(), flags: flags, substance: .text(text))
-    let (packet, id) = try makePacket(content, to: conversation, wall: wall)
+    let sealed = try makePacket(content, to: conversation, wall: wall)
+    if sealed == nil { try await requireRoomToWait() }
     let message = StoredMessage(
       id: content.id, conversation: conversation, author: ownID, authorName: profile.name.text,
       isFromBot: flags.contains(.bot), isEcho: isEcho, text: text, sentMilliseconds: wall, storedMilliseconds: wall,
-      hops: 0, path: [], state: .accepted, packet: packet.encoded)
+      hops: 0, path: [], state: sealed == nil ? .waiting : .accepted, packet: sealed?.packet.encoded)
     do {
       _ = try await ports.store.insert(message)
     } catch {
@@ -47,9 +56,21 @@ extension Session {
     _ = recent.insert(message.id, of: ownID)
     counters.count(.messagesSent)
     events.send(.message(message))
-    track(id.key, message.id)
-    _ = await ports.originate(packet, id)
+    if let sealed {
+      track(sealed.id.key, message.id)
+      _ = await ports.originate(sealed.packet, sealed.id)
+    }
     return message
+  }
+
+  /// Whether we may write to a peer; whoever we write to is a contact.
+  private func reach(_ peer: PeerID) async throws(SessionError) {
+    guard let card = directory.card(of: peer) else { throw .unknownPeer }
+    switch contacts.mayReach(peer) {
+    case .fine: await meet(card)
+    case .changed(let contact): throw .contactChanged(contact)
+    case .blocked: throw .blocked
+    }
   }
 
   /// Asks a peer for a sign of life.
@@ -57,12 +78,14 @@ extension Session {
     guard directory.card(of: peer) != nil else { throw .unknownPeer }
     let token = try drawToken()
     let content = MessageContent(id: try drawMessageID(), substance: .ping(token: token))
-    let (packet, id) = try makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds())
+    guard let sealed = try makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds()) else {
+      throw .noFreshKey
+    }
     let now = ports.time.now()
     guard pings.sent(token, to: peer, now: now) else { throw .tooManyPings(limit: SessionsLimits.pings) }
     let answers = Channel<PingAnswer>(capacity: 1)
     waitingPings[token] = answers
-    _ = await ports.originate(packet, id)
+    _ = await ports.originate(sealed.packet, sealed.id)
     let deadline = now.advanced(by: timeout)
     let answer = await withTaskGroup(of: PingAnswer?.self) { [time = ports.time] group in
       group.addTask { await answers.next() }
@@ -105,11 +128,7 @@ extension Session {
   func sendPong(token: UInt64, to peer: PeerID, hops: UInt8, route: [UInt32]) async {
     guard let messageID = try? drawMessageID() else { return }
     let content = MessageContent(id: messageID, substance: .pong(token: token, hops: hops, route: route))
-    guard let (packet, id) = try? makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds()) else {
-      return
-    }
-    counters.count(.pingsAnswered)
-    _ = await ports.originate(packet, id)
+    if await originate(content, to: peer) { counters.count(.pingsAnswered) }
   }
 
   /// Says that we are there, with the sequence of our card, so that a peer sees whether it has the newest.
@@ -127,40 +146,11 @@ extension Session {
     _ = await ports.originate(packet, id)
   }
 
-  private func makePacket(
-    _ content: MessageContent, to conversation: Conversation, wall: UInt64
-  ) throws(SessionError) -> (Packet, PacketID) {
-    do {
-      let draft =
-        switch conversation {
-        case .everyone: try PacketDraft(kind: .public, time: wall, origin: ownTag, body: content.encoded)
-        case .peer(let peer):
-          try PacketDraft(
-            kind: .personal, time: wall, origin: ownTag, destination: Tag(rawValue: peer.tag),
-            body: [PersonalForm.signed.rawValue] + content.encoded)
-        }
-      let packet = try sign(draft)
-      return (packet, try identifier.id(of: packet))
-    } catch {
-      throw .primitiveFailed
-    }
-  }
-
-  private func sign(_ draft: PacketDraft) throws -> Packet {
-    try draft.signed { region in try keys.sign(.packetSignature, region) }
-  }
-
-  private func drawMessageID() throws(SessionError) -> MessageID {
+  func drawMessageID() throws(SessionError) -> MessageID {
     MessageID(high: try drawToken(), low: try drawToken())
   }
 
-  private func drawToken() throws(SessionError) -> UInt64 {
+  func drawToken() throws(SessionError) -> UInt64 {
     do { return try ports.random.u64() } catch { throw .primitiveFailed }
   }
-}
-
-/// How the body of a personal packet is protected: its first byte.
-enum PersonalForm: UInt8 {
-  /// The content in the open, the packet signed by its author.
-  case signed = 0
 }

@@ -28,6 +28,8 @@ package actor Session {
     package var deliveries: Channel<Delivery>
     /// Hands a packet of ours to the relay; answers to how many neighbours it goes now.
     package var originate: @Sendable (Packet, PacketID) async -> Int
+    /// Tells the relay for whom nothing is carried.
+    package var block: @Sendable (Set<Tag>) async -> Void
     package var store: any SessionStore
     /// Makes keys and card sequence durable, before a card made of them leaves.
     package var saveIdentity:
@@ -39,7 +41,7 @@ package actor Session {
 
     package init(
       deliveries: Channel<Delivery>, originate: @escaping @Sendable (Packet, PacketID) async -> Int,
-      store: any SessionStore,
+      block: @escaping @Sendable (Set<Tag>) async -> Void, store: any SessionStore,
       saveIdentity:
         @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
         Void,
@@ -47,6 +49,7 @@ package actor Session {
     ) {
       self.deliveries = deliveries
       self.originate = originate
+      self.block = block
       self.store = store
       self.saveIdentity = saveIdentity
       self.ownCard = ownCard
@@ -66,6 +69,7 @@ package actor Session {
   var keys: IdentityKeys
   var profile: Profile
   var directory: PeerDirectory
+  var contacts = ContactBook()
   var held = HeldPackets()
   var recent = RecentMessages()
   var pings = PingLedger()
@@ -134,11 +138,14 @@ package actor Session {
   private func restore() async {
     do {
       for card in try await ports.store.cards(limit: IdentitiesLimits.cardCount) { directory.restore(card) }
+      contacts = ContactBook(try await ports.store.contacts(limit: IdentitiesLimits.contactCount))
+      await publishBlocked()
       let wall = ports.time.wallMilliseconds()
       let oldest = wall - min(wall, PacketKind.personal.lifetime)
       let messages = try await ports.store.ownMessages(
         since: oldest, author: ownID, limit: SessionsLimits.resentMessages)
       for message in messages { await sendAgain(message) }
+      await sendWaiting(to: nil)
     } catch {
       counters.count(.storeFailed)
       ports.log.error("the store does not answer", ["reason": .text(error.reason)])

@@ -11,7 +11,16 @@ package enum SessionCount: String, CounterReason {
   case cardsEquivocated
   /// The signature is not the author's.
   case signatureRefused
-  /// Signed, and still not a message.
+  /// The seal does not open, or is not of whom it names.
+  case sealRefused
+  /// Sealed to a prekey that was erased: it came too late.
+  case prekeyGone
+  /// Messages that waited for a key and went out when it came.
+  case waitingSent
+  case receiptsSent, receiptsReceived
+  /// No card to seal a receipt to.
+  case receiptsWithoutKey
+  /// Signed or sealed, and still not a message.
   case malformed
   case heldForCard
   /// Held too long, or pushed out by others.

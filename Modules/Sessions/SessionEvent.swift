@@ -34,4 +34,6 @@ package enum SessionEvent: Sendable {
   case message(StoredMessage)
   case state(MessageID, MessageState)
   case peer(PeerChange)
+  /// Somebody with another key bears the name of this contact: its `rival`.
+  case contactChanged(Contact)
 }

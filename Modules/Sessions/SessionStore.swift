@@ -19,6 +19,12 @@ package protocol SessionStore: Sendable {
 
   func setState(_ state: MessageState, of id: MessageID, author: PeerID) async throws(SessionStoreError)
 
+  /// A message that waited for a key was sealed: its packet, and the state that follows.
+  func setPacket(_ packet: [UInt8], state: MessageState, of id: MessageID, author: PeerID) async throws(SessionStoreError)
+
+  /// Our own messages that wait for a key of their recipient, oldest first.
+  func waitingMessages(author: PeerID, limit: Int) async throws(SessionStoreError) -> [StoredMessage]
+
   func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage?
 
   /// The newest messages in the order they were kept, oldest first.
@@ -31,6 +37,12 @@ package protocol SessionStore: Sendable {
 
   /// Keeps a peer's card, replacing an older one.
   func save(_ card: VerifiedCard) async throws(SessionStoreError)
+
+  /// Keeps a contact, replacing what was kept of it.
+  func save(_ contact: Contact) async throws(SessionStoreError)
+
+  /// Every contact kept, at most `limit`.
+  func contacts(limit: Int) async throws(SessionStoreError) -> [Contact]
 
   /// Every card kept, at most `limit`, most recently saved first. What does not verify is left out.
   func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard]

@@ -2,6 +2,10 @@
 package enum SessionsLimits {
   /// Bytes of UTF-8 in one message: a page of text, sixteen fragments of a common frame.
   package static let textBytes = 4_096
+  /// Messages that one receipt speaks of.
+  package static let receiptMessages = 32
+  /// Messages that wait for a key of their recipient; one more is refused.
+  package static let waitingMessages = 256
   /// Packets that wait for the card of their author...
   package static let heldPackets = 64
   /// ...with so many bytes in all...

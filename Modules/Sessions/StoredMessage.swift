@@ -11,10 +11,16 @@ package enum Conversation: Sendable, Hashable {
 
 /// How far a message of our own has come. Each step includes the ones before.
 package enum MessageState: String, Sendable, CaseIterable {
+  /// On disk, and waiting for a card of the recipient that may still be sealed to.
+  case waiting
   /// On disk.
   case accepted
   /// A neighbour has taken it over.
   case sent
+  /// The recipient has it on disk and said so, under seal.
+  case delivered
+  /// The recipient has seen it and said so, under seal.
+  case read
   /// Its lifetime ended.
   case expired
   /// It came from another.

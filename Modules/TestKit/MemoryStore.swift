@@ -13,6 +13,7 @@ package final class MemoryStore: SessionStore {
     var messages: [StoredMessage] = []
     var places: [Key: Int] = [:]
     var cards: [PeerID: VerifiedCard] = [:]
+    var contacts: [PeerID: Contact] = [:]
   }
 
   private let state = Protected(State())
@@ -37,6 +38,22 @@ package final class MemoryStore: SessionStore {
     }
   }
 
+  package func setPacket(
+    _ packet: [UInt8], state newState: MessageState, of id: MessageID, author: PeerID
+  ) async throws(SessionStoreError) {
+    state.withLock { state in
+      guard let place = state.places[Key(author: author, id: id)] else { return }
+      state.messages[place].packet = packet
+      state.messages[place].state = newState
+    }
+  }
+
+  package func waitingMessages(author: PeerID, limit: Int) async throws(SessionStoreError) -> [StoredMessage] {
+    state.withLock { state in
+      Array(state.messages.filter { $0.author == author && $0.state == .waiting }.prefix(limit))
+    }
+  }
+
   package func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage? {
     state.withLock { state in state.messages.first { $0.id == id } }
   }
@@ -50,13 +67,22 @@ package final class MemoryStore: SessionStore {
   ) async throws(SessionStoreError) -> [StoredMessage] {
     state.withLock { state in
       state.messages.filter {
-        $0.author == author && $0.storedMilliseconds >= storedMilliseconds && $0.state != .expired
+        $0.author == author && $0.storedMilliseconds >= storedMilliseconds
+          && ($0.state == .accepted || $0.state == .sent)
       }.suffix(limit)
     }
   }
 
   package func save(_ card: VerifiedCard) async throws(SessionStoreError) {
     state.withLock { $0.cards[card.id] = card }
+  }
+
+  package func save(_ contact: Contact) async throws(SessionStoreError) {
+    state.withLock { $0.contacts[contact.peer] = contact }
+  }
+
+  package func contacts(limit: Int) async throws(SessionStoreError) -> [Contact] {
+    state.withLock { Array($0.contacts.values.sorted { $0.peer < $1.peer }.prefix(limit)) }
   }
 
   package func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard] {

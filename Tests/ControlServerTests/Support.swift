@@ -18,6 +18,10 @@ final class PlainService: ControlService {
     self.whileSubscribing = whileSubscribing
   }
 
+  private static func contact(_ peer: String) -> ContactRecord {
+    ContactRecord(id: peer, name: peer, state: .seen, isBlocked: false, rivalID: nil, fingerprint: "")
+  }
+
   func handle(_ call: ControlCall, from caller: ControlCaller) async throws(ControlError) -> ControlResult {
     calls.offer(call)
     switch call {
@@ -27,7 +31,7 @@ final class PlainService: ControlService {
         StatusAnswer(
           version: "1", uptimeSeconds: 1, peerID: "00", name: "node", icon: "🦊", transports: [], linkCount: 0,
           peerCount: 0, counters: [:], statePhase: "ready", residentBytes: nil))
-    case .stop, .acknowledge: return .done
+    case .stop, .acknowledge, .markRead: return .done
     case .listPeers: return .peers([])
     case .listLinks: return .links([])
     case .sendMessage(let parameters):
@@ -36,6 +40,10 @@ final class PlainService: ControlService {
     case .messageStatus(let parameters):
       return .messageStatus(MessageStatusAnswer(messageID: parameters.messageID, state: .sent))
     case .listMessages: return .messages([])
+    case .listContacts: return .contacts([])
+    case .trustContact(let parameters): return .contact(Self.contact(parameters.peer))
+    case .blockContact(let parameters), .unblockContact(let parameters), .fingerprint(let parameters):
+      return .contact(Self.contact(parameters.peer))
     case .ping:
       // Answered when the test says so, or never.
       if pings.poll() == nil, await Channel<Void>(capacity: 1).next() == nil {

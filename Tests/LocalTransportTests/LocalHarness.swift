@@ -38,6 +38,15 @@ final class TemporaryDirectory: Sendable {
   func has(_ file: String) -> Bool { unsafe access("\(path)/\(file)", F_OK) == 0 }
 }
 
+/// A socket of somebody who does not keep to the rules.
+enum LocalSocket {
+  static func send(_ bytes: [UInt8], _ descriptor: Int32) {
+    _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+  }
+
+  static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+}
+
 /// Nodes of one directory, in real time.
 final class LocalHarness: TransportHarness {
   private struct State: Sendable {
@@ -100,5 +109,8 @@ final class LocalHarness: TransportHarness {
 
   var canFill: Bool { true }
 
-  func expire() async throws { try await ContinuousClock().sleep(for: .seconds(20)) }
+  func expire() async throws {
+    let clock = ContinuousClock()
+    try await clock.sleep(for: .seconds(20))
+  }
 }

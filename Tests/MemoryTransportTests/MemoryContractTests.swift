@@ -37,7 +37,10 @@ final class MemoryHarness: TransportHarness {
 
   var canFill: Bool { false }
 
-  func expire() async throws { try await ContinuousClock().sleep(for: .seconds(20)) }
+  func expire() async throws {
+    let clock = ContinuousClock()
+    try await clock.sleep(for: .seconds(20))
+  }
 }
 
 @Suite struct MemoryContractTests {

@@ -32,6 +32,7 @@ final class Mesh: @unchecked Sendable {
   /// Texts that each member's clients were told, in order.
   private(set) var heard: [[String: Int]] = []
   var peerEvents: [[PeerChange]] = []
+  var contactEvents: [[Contact]] = []
 
   init(
     seed: UInt64, isDeduplicating: Bool = true,
@@ -45,9 +46,10 @@ final class Mesh: @unchecked Sendable {
   }
 
   @discardableResult
-  func add(_ name: String, store: MemoryStore = MemoryStore(), keys: [UInt8]? = nil, cardSequence: UInt64 = 1) throws
-    -> Int
-  {
+  func add(
+    _ name: String, profileName: String? = nil, store: MemoryStore = MemoryStore(), keys: [UInt8]? = nil,
+    cardSequence: UInt64 = 1
+  ) throws -> Int {
     let source = RandomSource { [random] span in
       random.fill(&span)
       return true
@@ -65,7 +67,8 @@ final class Mesh: @unchecked Sendable {
       ?? IdentityKeys(generatedFrom: source, now: wall)
     let node = try Node(
       keys: identity, cardSequence: cardSequence,
-      profile: Session.Profile(name: try PeerName(name), icon: .none, capabilities: []), environment: environment)
+      profile: Session.Profile(name: try PeerName(profileName ?? name), icon: .none, capabilities: []),
+      environment: environment)
     let events = node.session.events.subscribe()!
     let task = simulation.start {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -78,6 +81,7 @@ final class Mesh: @unchecked Sendable {
       Member(name: name, node: node, transport: transport, store: store, task: task, events: events))
     heard.append([:])
     peerEvents.append([])
+    contactEvents.append([])
     return members.count - 1
   }
 
@@ -129,6 +133,7 @@ final class Mesh: @unchecked Sendable {
         switch event {
         case .message(let message) where message.state == .received: heard[index][message.text, default: 0] += 1
         case .peer(let change): peerEvents[index].append(change)
+        case .contactChanged(let contact): contactEvents[index].append(contact)
         default: break
         }
       }
@@ -139,6 +144,13 @@ final class Mesh: @unchecked Sendable {
   func isAcquainted() -> Bool {
     let counts = try? members.map { member in try call { await member.node.session.peers().count } }
     return counts?.allSatisfy { $0 == members.count - 1 } ?? false
+  }
+
+  /// Ends a node as a kill does: no goodbye to anybody. Another of its name may come.
+  func remove(_ name: String) {
+    for member in members where member.name == name { member.task.cancel() }
+    _ = simulation.run(for: .milliseconds(10))
+    medium.remove(name)
   }
 
   func stop() {

@@ -37,19 +37,26 @@ import Testing
 private struct ThreeWay: LinkSecurity {
   let ownCard: Latest<VerifiedCard>
 
-  func handshake(role: HandshakeRole) -> any LinkHandshake { Handshake(role: role, card: ownCard.value) }
+  func handshake(role: HandshakeRole, hellos: [UInt8]) -> any LinkHandshake {
+    Handshake(role: role, card: ownCard.value)
+  }
 
-  struct Handshake: LinkHandshake {
+  final class Handshake: LinkHandshake {
     let role: HandshakeRole
     let card: VerifiedCard
     var received = 0
 
-    mutating func start() async throws(LinkSecurityError) -> HandshakeProgress {
+    init(role: HandshakeRole, card: VerifiedCard) {
+      self.role = role
+      self.card = card
+    }
+
+    func start() async throws(LinkSecurityError) -> HandshakeProgress {
       await Task.yield()
       return HandshakeProgress(messages: role == .initiator ? [[1]] : [])
     }
 
-    mutating func receive(_ message: [UInt8]) async throws(LinkSecurityError) -> HandshakeProgress {
+    func receive(_ message: [UInt8]) async throws(LinkSecurityError) -> HandshakeProgress {
       await Task.yield()
       received += 1
       switch (role, received) {
@@ -70,12 +77,14 @@ private struct ThreeWay: LinkSecurity {
   }
 
   /// `length 2 ‖ counter 8 ‖ content under a pad that changes with the counter ‖ tag 16`.
-  struct Session: LinkSession {
+  final class Session: LinkSession {
     var overhead: Int { 26 }
     var isWornOut: Bool { sent >= 60 }
     var sent: UInt64 = 0
 
-    mutating func seal(_ content: [UInt8]) throws(LinkSecurityError) -> [UInt8] {
+    func tick(now: MonotonicTime) {}
+
+    func seal(_ content: [UInt8]) throws(LinkSecurityError) -> [UInt8] {
       sent += 1
       let pad = UInt8(truncatingIfNeeded: sent / 64 &* 37 &+ 11)
       let length = content.count + 24
@@ -85,7 +94,7 @@ private struct ThreeWay: LinkSecurity {
         + [UInt8](repeating: sum, count: 16)
     }
 
-    mutating func open(_ frame: [UInt8]) throws(LinkSecurityError) -> [UInt8] {
+    func open(_ frame: [UInt8]) throws(LinkSecurityError) -> [UInt8] {
       guard frame.count >= 26, Int(frame[0]) << 8 | Int(frame[1]) == frame.count - 2 else { throw .frameRefused }
       let counter = frame[2..<10].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       let pad = UInt8(truncatingIfNeeded: counter / 64 &* 37 &+ 11)

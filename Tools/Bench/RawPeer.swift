@@ -47,16 +47,19 @@ final class RawPeer {
         }
       }
     }
-    session = try await secure(card)
+    session = try await secure(card, keys.sharedAgreementKey())
   }
 
   deinit { close(descriptor) }
 
-  private func secure(_ card: VerifiedCard) async throws -> any LinkSession {
+  private func secure(_ card: VerifiedCard, _ agreement: consuming P256AgreementKey) async throws -> any LinkSession {
     var transfer = HandshakeTransfer()
-    var handshake = OpenExchange(ownCard: Latest(card)).handshake(role: .initiator)
-    transfer.send(Hello(frameSize: 509, token: 1).bytes)
-    var hasHello = false
+    let security = LinkSeal(
+      agreement: agreement, ownCard: Latest(card), random: .system,
+      time: TimeSource(now: { MonotonicTime(nanoseconds: Stopwatch.now()) }, wallMilliseconds: { 0 }, sleep: { _ in }))
+    let hello = Hello(frameSize: 509, token: 1).bytes
+    transfer.send(hello)
+    var handshake: (any LinkHandshake)?
     var time = MonotonicTime(nanoseconds: 1)
     while true {
       while let frame = transfer.nextFrame(limit: 509, now: time) { try send(message: .frame(frame)) }
@@ -64,11 +67,11 @@ final class RawPeer {
       guard case .frame(let frame)? = LocalMessage(decoding: try receive()) else { throw Failure(what: "handshake") }
       guard let message = try transfer.receive(frame) else { continue }
       let progress: HandshakeProgress
-      if hasHello {
-        progress = try await handshake.receive(message)
+      if handshake == nil {
+        handshake = try security.handshake(role: .initiator, hellos: hello + message)
+        progress = try await handshake!.start()
       } else {
-        hasHello = true
-        progress = try await handshake.start()
+        progress = try await handshake!.receive(message)
       }
       for message in progress.messages { transfer.send(message) }
       guard let established = progress.established else { continue }
@@ -80,7 +83,7 @@ final class RawPeer {
         }
       }
       while let frame = transfer.nextFrame(limit: 509, now: time) { try send(message: .frame(frame)) }
-      var session = established.session
+      let session = established.session
       try send(message: .frame(try session.seal(LinkFrame.ping(token: 1).encoded)))
       return session
     }
@@ -141,9 +144,10 @@ final class RawPeer {
 }
 
 /// Stands in until the handshake has given the real one.
-private struct UnsetSession: LinkSession {
+private final class UnsetSession: LinkSession {
   var overhead: Int { 0 }
   var isWornOut: Bool { true }
-  mutating func seal(_ content: [UInt8]) throws(LinkSecurityError) -> [UInt8] { throw .malformed }
-  mutating func open(_ frame: [UInt8]) throws(LinkSecurityError) -> [UInt8] { throw .malformed }
+  func tick(now: MonotonicTime) {}
+  func seal(_ content: [UInt8]) throws(LinkSecurityError) -> [UInt8] { throw .malformed }
+  func open(_ frame: [UInt8]) throws(LinkSecurityError) -> [UInt8] { throw .malformed }
 }

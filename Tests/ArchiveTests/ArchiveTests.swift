@@ -1,0 +1,193 @@
+import Bytes
+import Database
+import Glibc
+import Identities
+import Primitives
+import Sessions
+import Testing
+
+@testable import Archive
+
+/// A directory of its own for one test, removed with what is in it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/relaychat-archive-XXXXXX".utf8CString)
+    _ = unsafe mkdtemp(&template)
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    for name in names { unsafe unlink("\(path)/\(name)") }
+    unsafe rmdir(path)
+  }
+
+  var names: [String] {
+    guard let directory = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Copies a file as it is on disk now.
+  func copy(_ source: String, as name: String) {
+    let (from, to) = (
+      unsafe open(source, O_RDONLY), unsafe open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    )
+    defer {
+      close(from)
+      close(to)
+    }
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = unsafe read(from, &buffer, buffer.count), count > 0 { _ = unsafe write(to, buffer, count) }
+  }
+
+  func mode(_ name: String = ".") -> UInt32 {
+    var facts = stat()
+    return unsafe stat("\(path)/\(name)", &facts) == 0 ? facts.st_mode & 0o7777 : 0
+  }
+}
+
+@Suite struct MessageArchiveTests {
+  let directory = TemporaryDirectory()
+  let ada = PeerID(high: 1, low: 1)
+  let bob = PeerID(high: 2, low: 2)
+
+  func open() throws -> MessageArchive { try MessageArchive(path: directory.path + "/archive.db") }
+
+  func message(
+    _ number: UInt64, author: PeerID? = nil, to: Conversation = .everyone, text: String = "hello",
+    state: MessageState = .received, stored: UInt64 = 1_000
+  ) -> StoredMessage {
+    StoredMessage(
+      id: MessageID(high: 7, low: number), conversation: to, author: author ?? ada, authorName: "Ada", isFromBot: true,
+      isEcho: false, text: text, sentMilliseconds: .max, storedMilliseconds: stored, hops: 255, path: [1, .max],
+      state: state,
+      packet: state == .received ? nil : [0, 255])
+  }
+
+  @Test func messagesComeBackAsTheyWereInTheOrderTheyWereKept() async throws {
+    let archive = try open()
+    let kept = [
+      message(1, text: "zoë \0 東京"), message(2, author: bob, to: .peer(ada), state: .accepted),
+      message(3, to: .peer(bob)),
+    ]
+    for message in kept { #expect(try await archive.insert(message)) }
+    #expect(try await archive.messages(limit: 10) == kept)
+    #expect(try await archive.messages(limit: 2) == Array(kept[1...]))
+    #expect(try await archive.message(kept[1].id) == kept[1])
+    #expect(try await archive.message(MessageID(high: 0, low: 0)) == nil)
+  }
+
+  @Test func aDuplicateByAuthorAndIDChangesNothing() async throws {
+    let archive = try open()
+    #expect(try await archive.insert(message(1)))
+    #expect(try await archive.insert(message(1, text: "another text")) == false)
+    #expect(try await archive.insert(message(1, author: bob, text: "another author")))
+    #expect(try await archive.messages(limit: 10).map(\.text) == ["hello", "another author"])
+  }
+
+  @Test func ownMessagesAreThoseThatAreStillToArrive() async throws {
+    let archive = try open()
+    for (number, state, stored) in [
+      (1, MessageState.accepted, 999), (2, .accepted, 1_000), (3, .sent, 1_001), (4, .expired, 1_002),
+      (5, .received, 1_003),
+    ] as [(UInt64, MessageState, UInt64)] {
+      _ = try await archive.insert(message(number, state: state, stored: stored))
+    }
+    _ = try await archive.insert(message(6, author: bob, state: .accepted))
+    #expect(try await archive.ownMessages(since: 1_000, author: ada, limit: 10).map(\.id.low) == [2, 3])
+    #expect(try await archive.ownMessages(since: 0, author: ada, limit: 2).map(\.id.low) == [2, 3])
+    try await archive.setState(.expired, of: MessageID(high: 7, low: 2), author: ada)
+    #expect(try await archive.ownMessages(since: 0, author: ada, limit: 10).map(\.id.low) == [1, 3])
+  }
+
+  @Test func whatWasPromisedIsThereAfterAKill() async throws {
+    let archive = try open()
+    for number: UInt64 in 1...20 {
+      #expect(try await archive.insert(message(number, state: .accepted)))
+      // What a process that is killed now leaves behind.
+      let left = TemporaryDirectory()
+      for name in directory.names { left.copy("\(directory.path)/\(name)", as: name) }
+      unsafe unlink(left.path + "/archive.db-shm")
+      let reopened = try MessageArchive(path: left.path + "/archive.db")
+      #expect(try await reopened.messages(limit: 100).count == Int(number))
+    }
+  }
+
+  @Test func contactsAreKeptNewestFirstAndBounded() async throws {
+    let archive = try open()
+    var cards: [VerifiedCard] = []
+    for number in 0...ArchiveLimits.contacts {
+      let keys = try IdentityKeys(generatedFrom: .system, now: 1_800_000_000_000)
+      cards.append(
+        try keys.makeCard(
+          name: PeerName("n\(number)"), icon: .none, capabilities: [], sequence: 1, now: 1_800_000_000_000))
+    }
+    for card in cards.dropLast() { try await archive.save(card) }
+    try await archive.save(cards[0])
+    #expect(try await archive.cards(limit: 2) == [cards[0], cards[ArchiveLimits.contacts - 1]])
+    #expect(try await archive.cards(limit: 10_000).count == ArchiveLimits.contacts)
+    try await archive.save(cards[ArchiveLimits.contacts])
+    let kept = try await archive.cards(limit: 10_000)
+    #expect(kept.count == ArchiveLimits.contacts && !kept.contains(cards[1]) && kept.contains(cards[0]))
+  }
+}
+
+@Suite struct StateDirectoryTests {
+  let parent = TemporaryDirectory()
+
+  @Test func everythingIsForItsOwnerAlone() async throws {
+    let path = parent.path + "/state"
+    let state = try StateDirectory(path: path)
+    let plain = try PlainStore(path: state.plainPath)
+    try await plain.put([("a", [1])])
+    _ = try await MessageArchive(path: state.archivePath).messages(limit: 1)
+    #expect(parent.mode("state") == 0o700)
+    for name in ["lock", "plain.db", "archive.db", "plain.db-wal", "archive.db-wal"] {
+      let mode = parent.mode("state/\(name)")
+      #expect(mode == 0o600 || mode == 0, "\(name) has \(String(mode, radix: 8))")
+    }
+    #expect(parent.mode("state/plain.db") == 0o600)
+    withExtendedLifetime(state) {}
+    for name in ["lock", "plain.db", "archive.db", "plain.db-wal", "archive.db-wal", "plain.db-shm", "archive.db-shm"] {
+      unsafe unlink("\(path)/\(name)")
+    }
+    unsafe rmdir(path)
+  }
+
+  @Test func aSecondOneOnTheSamePathIsRefusedWithTheProcessNumber() throws {
+    let path = parent.path
+    do {
+      let first = try StateDirectory(path: path)
+      #expect(throws: StateDirectoryError.inUse(path: path, process: getpid())) { try StateDirectory(path: path) }
+      withExtendedLifetime(first) {}
+    }
+    _ = try StateDirectory(path: path)
+  }
+
+  @Test func aDirectoryOpenToOthersIsRefusedAndLeftAsItIs() {
+    unsafe chmod(parent.path, 0o755)
+    #expect(throws: StateDirectoryError.directory(.openToOthers(path: parent.path, mode: 0o755))) {
+      try StateDirectory(path: parent.path)
+    }
+    #expect(parent.mode() == 0o755)
+  }
+
+  @Test func plainValuesAreReplacedTogetherAndListed() async throws {
+    let store = try PlainStore(path: parent.path + "/plain.db")
+    try await store.put([("b", [1]), ("a", [])])
+    try await store.put([("b", [2, 3])])
+    #expect(try await store.get("b") == [2, 3])
+    #expect(try await store.get("a") == [])
+    #expect(try await store.get("c") == nil)
+    #expect(try await store.names() == ["a", "b"])
+  }
+}

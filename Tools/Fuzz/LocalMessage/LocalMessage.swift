@@ -1,0 +1,27 @@
+import FuzzSupport
+import LocalTransport
+
+/// Any bytes are a message of a local link or none; a message has these bytes and no others.
+private let fuzzer = Fuzzer(
+  seeds: {
+    let messages: [LocalMessage] = [
+      .connect(name: "ada"), .connected, .refused(reason: "out of reach é"), .discoverService(Array(0..<16)),
+      .serviceFound, .discoverCharacteristic(Array(0..<16)), .characteristicFound, .subscribe, .subscribed,
+      .frame([1, 2, 3]), .frame([]),
+    ]
+    let others: [[UInt8]] = [[1], [1, 0x2f], [3] + [UInt8](repeating: 0x61, count: 129), [3, 0xff], [99], [4, 1]]
+    return (messages.map(\.encoded) + others).enumerated().map { ("message-\($0.offset)", $0.element) }
+  },
+  test: { bytes in
+    if let message = LocalMessage(decoding: bytes[...]) {
+      require(message.encoded == bytes, "a message has one encoding")
+      if case .connect(let name) = message { require(LocalName.isValid(name), "a name is valid") }
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    require(LocalName.isValid(LocalName.made(from: text)), "every text gives a name")
+    let refusal = LocalMessage.refused(reason: text).encoded
+    require(refusal.count <= 129 && LocalMessage(decoding: refusal[...]) != nil, "every reason can be said")
+  })
+
+@_cdecl("FuzzLocalMessage_main")
+func main(_ count: Int32, _ arguments: Arguments) -> Int32 { unsafe fuzzer.run(count, arguments) }
