@@ -115,11 +115,33 @@ struct TransportTests {
     #expect(try channel.responder.opened(first) == [1])
     #expect(plain != channel.initiator.image)
     plain = channel.responder.image
-    // Two changes ahead is refused before anything is tried.
-    for _ in 0..<4_096 { _ = try channel.initiator.sealed([]) }
+    // Nine changes ahead is refused before anything is tried.
+    for _ in 0..<9 * 2_048 { _ = try channel.initiator.sealed([]) }
     let far = try channel.initiator.sealed([2])
-    #expect(throws: NoiseError.tooFarAhead(6_145)) { try channel.responder.opened(far) }
+    #expect(throws: NoiseError.tooFarAhead(20_481)) { try channel.responder.opened(far) }
     #expect(channel.responder.image == plain)
+  }
+
+  @Test(arguments: 1...8) func keysWhoseMessagesAreAllLostAreSteppedOver(changes: Int) throws {
+    var channel = try P256Channel.made(rekeyInterval: 1_024)
+    _ = try channel.responder.opened(channel.initiator.sealed([0]))
+    for _ in 1..<changes {
+      channel.initiator.beginNextKey()
+      _ = try channel.initiator.sealed([1])
+    }
+    // The last message of the key before the newest arrives late.
+    for _ in 0..<1_022 { _ = try channel.initiator.sealed([2]) }
+    let late = try channel.initiator.sealed([3])
+    channel.initiator.beginNextKey()
+    let first = try channel.initiator.sealed([4])
+    var forged = first
+    forged[20] ^= 1
+    let before = channel.responder.image
+    #expect(throws: NoiseError.notAuthentic) { try channel.responder.opened(forged) }
+    #expect(channel.responder.image == before)
+    #expect(try channel.responder.opened(first) == [4])
+    #expect(try channel.responder.opened(late) == [3])
+    #expect(throws: NoiseError.replayed(UInt64(changes) * 1_024)) { try channel.responder.opened(first) }
   }
 
   @Test func aForgedCounterOfTheNextKeyChangesNothing() throws {
