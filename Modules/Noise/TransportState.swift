@@ -65,6 +65,7 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   package var newestReceived: UInt64? { window.newest }
 
   /// Appends the message that carries `content` to `buffer`. `associated` is not sent; the peer must know it.
+  @_specialize(where Cipher == AESGCM)
   package mutating func seal(
     _ content: RawSpan, authenticating associated: RawSpan = RawSpan(), appendingTo buffer: inout [UInt8]
   ) throws(NoiseError) {
@@ -91,6 +92,7 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   }
 
   /// Appends the content of `message` to `buffer`. A refused message changes nothing.
+  @_specialize(where Cipher == AESGCM)
   package mutating func open(
     _ message: RawSpan, authenticating associated: RawSpan = RawSpan(), appendingTo buffer: inout [UInt8]
   ) throws(NoiseError) {

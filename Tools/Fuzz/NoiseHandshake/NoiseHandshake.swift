@@ -5,24 +5,28 @@ import Primitives
 
 private typealias Side = HandshakeState<P256AgreementKey, AESGCM>
 
-/// The same bytes in every run, so that the messages of the corpus stay the genuine ones.
-private func scalar(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+/// The same keys in every run, so that the messages of the corpus stay the genuine ones.
+private final class FixedKey: Sendable {
+  let key: P256AgreementKey?
 
-private func side(
-  _ pattern: HandshakePattern, _ role: NoiseRole, remoteStatic: P256PublicKey? = nil
-) throws -> Side {
-  let own = scalar(role == .initiator ? 1 : 2)
-  let fresh = scalar(role == .initiator ? 3 : 4)
-  let (ownKey, freshKey) = (Key(own), Key(fresh))
-  return try Side(
-    pattern, role: role, prologue: [7].rawSpan, staticKey: ownKey.make(), remoteStatic: remoteStatic,
-    random: RandomSource { _ in false }, ephemeralKey: freshKey.make())
+  init(_ byte: UInt8) {
+    let scalar = [UInt8](repeating: byte, count: 32)
+    key = try? P256AgreementKey(scalar: scalar.rawSpan)
+  }
 }
 
-private struct Key {
-  let bytes: [UInt8]
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-  func make() throws -> P256AgreementKey { try P256AgreementKey(scalar: bytes.rawSpan) }
+private let initiatorStatic = FixedKey(1)
+private let responderStatic = FixedKey(2)
+private let initiatorFresh = FixedKey(3)
+private let responderFresh = FixedKey(4)
+
+private func side(_ pattern: HandshakePattern, _ role: NoiseRole) throws -> Side {
+  let isInitiator = role == .initiator
+  return try Side(
+    pattern, role: role, prologue: [7].rawSpan,
+    staticKey: (isInitiator ? initiatorStatic : responderStatic).key?.shared(),
+    remoteStatic: pattern == .X && isInitiator ? responderStatic.key?.publicKey : nil,
+    random: RandomSource { _ in false }, ephemeralKey: (isInitiator ? initiatorFresh : responderFresh).key?.shared())
 }
 
 private func written(_ side: inout Side, _ payload: [UInt8]) throws -> [UInt8] {
@@ -31,56 +35,55 @@ private func written(_ side: inout Side, _ payload: [UInt8]) throws -> [UInt8] {
   return message
 }
 
-/// A side that waits for a message, and the message it waits for.
-private struct Waiting: ~Copyable {
-  var side: Side
-  let genuine: [UInt8]
-  /// Whether another message than the genuine one may be taken: only before anything is sealed.
-  let isOpen: Bool
+private func read(_ message: [UInt8], by side: inout Side) throws {
+  var ignored: [UInt8] = []
+  try side.readMessage(message.rawSpan, appendingTo: &ignored)
 }
 
-/// 0, 1, 2: the messages of XX in order; 3: the message of X.
-private func waiting(_ number: UInt8) throws -> Waiting {
-  if number == 3 {
-    let recipient = try Key(scalar(2)).make()
-    let known = recipient.publicKey
-    var sender = try side(.X, .initiator, remoteStatic: known)
-    let message = try written(&sender, Array("personal".utf8))
-    return Waiting(side: try side(.X, .responder), genuine: message, isOpen: false)
+/// The messages of XX in order, then that of X.
+private let genuine: [[UInt8]] = {
+  do {
+    var initiator = try side(.XX, .initiator)
+    var responder = try side(.XX, .responder)
+    let first = try written(&initiator, [])
+    try read(first, by: &responder)
+    let second = try written(&responder, Array("card of the responder".utf8))
+    try read(second, by: &initiator)
+    let third = try written(&initiator, Array("card of the initiator".utf8))
+    var sender = try side(.X, .initiator)
+    return [first, second, third, try written(&sender, Array("personal".utf8))]
+  } catch {
+    return []
   }
-  var initiator = try side(.XX, .initiator)
-  var responder = try side(.XX, .responder)
-  var ignored: [UInt8] = []
-  let first = try written(&initiator, [])
-  if number == 0 { return Waiting(side: responder, genuine: first, isOpen: true) }
-  try responder.readMessage(first.rawSpan, appendingTo: &ignored)
-  let second = try written(&responder, Array("card of the responder".utf8))
-  if number == 1 { return Waiting(side: initiator, genuine: second, isOpen: false) }
-  try initiator.readMessage(second.rawSpan, appendingTo: &ignored)
-  let third = try written(&initiator, Array("card of the initiator".utf8))
-  return Waiting(side: responder, genuine: third, isOpen: false)
+}()
+
+/// The side that waits for a message of these.
+private func waiting(for number: Int) throws -> Side {
+  var waiting = try side(number == 3 ? .X : .XX, number == 1 ? .initiator : .responder)
+  if number == 1 { _ = try written(&waiting, []) }
+  if number == 2 {
+    try read(genuine[0], by: &waiting)
+    _ = try written(&waiting, Array("card of the responder".utf8))
+  }
+  return waiting
 }
 
 /// Any bytes are refused, or are the message that was meant; after a refusal the right one is taken.
 /// The first byte says which message is waited for.
 private let fuzzer = Fuzzer(
-  seeds: {
-    try (0..<4).map { number in
-      let state = try waiting(UInt8(number))
-      return ("message-\(number)", [UInt8(number)] + state.genuine)
-    }
-  },
+  seeds: { genuine.enumerated().map { ("message-\($0)", [UInt8($0)] + $1) } },
   test: { bytes in
-    guard let choice = bytes.first, var state = try? waiting(choice & 3) else { return }
+    guard let number = bytes.first.map({ Int($0 & 3) }), var state = try? waiting(for: number) else { return }
     let message = Array(bytes.dropFirst())
     var payload: [UInt8] = [1]
-    if (try? state.side.readMessage(message.rawSpan, appendingTo: &payload)) != nil {
-      require(state.isOpen || message == state.genuine, "a forged message is taken")
+    if (try? state.readMessage(message.rawSpan, appendingTo: &payload)) != nil {
+      // The first message of XX is not sealed; whoever wrote another is found out by the second.
+      require(number == 0 || message == genuine[number], "a forged message is taken")
       require(payload.count <= message.count, "a payload is no longer than its message")
     } else {
       require(payload == [1], "what was refused leaves nothing")
-      let genuine = state.genuine
-      let isTaken = (try? state.side.readMessage(genuine.rawSpan, appendingTo: &payload)) != nil
+      let right = genuine[number]
+      let isTaken = (try? state.readMessage(right.rawSpan, appendingTo: &payload)) != nil
       require(isTaken, "after a refusal the right one is taken")
     }
   })
