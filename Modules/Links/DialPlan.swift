@@ -95,10 +95,11 @@ package struct DialPlan: Sendable {
     return chosen
   }
 
-  /// When `dials` may have something to do, if nothing else happens.
-  package var deadline: MonotonicTime? {
-    candidates.lazy.filter { $0.value.phase == .waiting && self.power[$0.key.transport].isOn }.map(\.value.notBefore)
-      .min()
+  /// When `dials` may have something to do, if nothing else happens: the end of a back-off. Whoever could be dialled at
+  /// `now` and was not waits for an event (a link that ends, a sighting) and not for time.
+  package func deadline(after now: MonotonicTime) -> MonotonicTime? {
+    candidates.lazy.filter { $0.value.phase == .waiting && $0.value.notBefore > now && self.power[$0.key.transport].isOn }
+      .map(\.value.notBefore).min()
   }
 
   package mutating func reached(_ key: Key, step: DialStep) {

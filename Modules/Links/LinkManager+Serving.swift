@@ -167,14 +167,14 @@ extension LinkManager {
   }
 
   func receive(_ packet: Packet, id: PacketID, slot: Int, on physical: PhysicalLink, now: MonotonicTime) async {
-    if transfers[slot]?.isRepetition(id.key, now: now) == true {
+    if transfers[slot]?.isRepetition(id.key, hops: packet.header.hops, now: now) == true {
       counters.count(.packetsRepeated)
       flush(slot: slot)
       return
     }
     // Taken over only when the relay has it: until then the neighbour may send it again.
     let received = ReceivedPacket(packet: packet, id: id, slot: slot, link: physical.link.id.number, receivedAt: now)
-    transfers[slot]?.accept(id.key, now: now)
+    transfers[slot]?.accept(id.key, hops: packet.header.hops, now: now)
     guard await events.send(.packet(received)) else { return }
     flush(slot: slot)
   }

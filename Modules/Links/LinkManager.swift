@@ -133,7 +133,7 @@ package actor LinkManager {
       counters.count(.dialsStarted)
       jobs.offer(.dial(key))
     }
-    alarm.set(plan.deadline.map { max($0, now.advanced(by: .milliseconds(50))) })
+    alarm.set(plan.deadline(after: now))
   }
 
   private func dial(_ key: DialPlan.Key) async {

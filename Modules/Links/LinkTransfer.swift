@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Routing
 package import Streams
 internal import WireFormat
 
@@ -170,6 +171,18 @@ package struct LinkTransfer: Sendable {
   // MARK: Receiving
 
   /// Whether this packet was received from the neighbour already; it is then acknowledged once more.
+  ///
+  /// - Parameter hops: links this copy has crossed. One that came by a much shorter way than the first is no repetition:
+  ///   the relay passes it on once more.
+  package mutating func isRepetition(_ key: UInt64, hops: UInt8, now: MonotonicTime) -> Bool {
+    guard let known = recent.hops(of: key), Int(hops) + Int(RoutingLimits.upgradeHops) > Int(known) else {
+      return false
+    }
+    owe(key, now: now)
+    return true
+  }
+
+  /// The same for a piece of a packet, which does not tell its hops.
   package mutating func isRepetition(_ key: UInt64, now: MonotonicTime) -> Bool {
     guard recent.contains(key) else { return false }
     owe(key, now: now)
@@ -177,8 +190,8 @@ package struct LinkTransfer: Sendable {
   }
 
   /// The packet was taken over here: the neighbour need not send it again.
-  package mutating func accept(_ key: UInt64, now: MonotonicTime) {
-    recent.insert(key)
+  package mutating func accept(_ key: UInt64, hops: UInt8, now: MonotonicTime) {
+    recent.insert(key, hops: hops)
     owe(key, now: now)
   }
 

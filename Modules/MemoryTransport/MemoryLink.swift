@@ -42,6 +42,7 @@ final class MemoryLink: TransportLink {
     let (other, end, frameSize) = state.withLock { ($0.other, $0.end, $0.frameSize) }
     guard end == nil, let other else { return .closed }
     guard frame.count <= frameSize else { return .tooLong }
+    local.medium.tap(frame)
     guard let delay = local.medium.fate(between: local.name, remote.name) else { return .sent }
     if delay == .zero { other.deliver(frame) } else { remote.schedule(frame, to: other, after: delay) }
     return .sent

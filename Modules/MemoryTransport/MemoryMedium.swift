@@ -38,12 +38,16 @@ package final class MemoryMedium: Sendable {
   let time: TimeSource
   /// Awaited in every dial after it is under way and before its link exists; lets a test hold dials in flight.
   package let dialGate: @Sendable (_ from: String, _ to: String) async -> Void
+  /// Hears every frame that is sent, lost or not.
+  let tap: @Sendable ([UInt8]) -> Void
 
   package init(
-    time: TimeSource, seed: UInt64, dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in }
+    time: TimeSource, seed: UInt64, dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in },
+    tap: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) {
     self.time = time
     self.dialGate = dialGate
+    self.tap = tap
     state = Protected(State(random: seed))
   }
 

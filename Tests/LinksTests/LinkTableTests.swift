@@ -216,7 +216,7 @@ import Transports
   @Test func nothingIsDialledBeforeThePower() {
     var plan = plan("a")
     plan.powered(0, isOn: false)
-    #expect(dials(&plan).isEmpty && plan.deadline == nil)
+    #expect(dials(&plan).isEmpty && plan.deadline(after: now) == nil)
     plan.powered(0, isOn: true)
     #expect(dials(&plan) == ["a"])
     #expect(dials(&plan).isEmpty)

@@ -101,11 +101,11 @@ import WireFormat
     }
 
     private mutating func take(_ key: UInt64, at side: Int) {
-      if sides[side].transfer.isRepetition(key, now: now) {
+      if sides[side].transfer.isRepetition(key, hops: 0, now: now) {
         sides[side].repetitions += 1
         return
       }
-      sides[side].transfer.accept(key, now: now)
+      sides[side].transfer.accept(key, hops: 0, now: now)
       sides[side].received.append(key)
     }
   }
@@ -204,11 +204,24 @@ import WireFormat
   @Test func acknowledgementsOfOnePeerAreBounded() {
     var transfer = LinkTransfer(bytesPerSecond: 60_000)
     let now = MonotonicTime(nanoseconds: 1_000)
-    transfer.accept(1, now: now)
+    transfer.accept(1, hops: 0, now: now)
     for _ in 0..<100_000 { _ = transfer.isRepetition(1, now: now) }
     var frames = 0
     while transfer.nextContent(limit: 483, now: now.advanced(by: .seconds(1))) != nil { frames += 1 }
     #expect(frames <= LinksLimits.recentKeys / 60 + 1)
+  }
+
+  @Test func aCopyThatCameByAMuchShorterWayIsNoRepetition() {
+    var transfer = LinkTransfer(bytesPerSecond: 60_000)
+    let now = MonotonicTime(nanoseconds: 1_000)
+    transfer.accept(1, hops: 10, now: now)
+    let repetitions = [255, 10, 9, 8, 0].map { transfer.isRepetition(1, hops: $0, now: now) }
+    #expect(repetitions == [true, true, true, false, false])
+    transfer.accept(1, hops: 8, now: now)
+    let later = [8, 7, 6].map { transfer.isRepetition(1, hops: $0, now: now) }
+    #expect(later == [true, true, false])
+    let unknown = transfer.isRepetition(2, hops: 200, now: now)
+    #expect(!unknown)
   }
 
   @Test func aResetCountsWhatIsLetGo() throws {

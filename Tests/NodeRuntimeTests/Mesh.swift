@@ -37,18 +37,19 @@ final class Mesh: @unchecked Sendable {
   init(
     seed: UInt64, isDeduplicating: Bool = true,
     security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)? = nil,
-    dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in }
+    dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in },
+    tap: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) {
     self.isDeduplicating = isDeduplicating
     self.security = security
     random = SharedGenerator(seed: seed)
-    medium = MemoryMedium(time: simulation.time.source, seed: seed &+ 1, dialGate: dialGate)
+    medium = MemoryMedium(time: simulation.time.source, seed: seed &+ 1, dialGate: dialGate, tap: tap)
   }
 
   @discardableResult
   func add(
     _ name: String, profileName: String? = nil, store: MemoryStore = MemoryStore(), keys: [UInt8]? = nil,
-    cardSequence: UInt64 = 1
+    cardSequence: UInt64 = 1, communityKey: [UInt8]? = nil
   ) throws -> Int {
     let source = RandomSource { [random] span in
       random.fill(&span)
@@ -61,6 +62,7 @@ final class Mesh: @unchecked Sendable {
       time: simulation.time.source, random: source, log: log, isClockSynchronised: { true })
     environment.isDeduplicating = isDeduplicating
     if let security { environment.security = security }
+    environment.communityKey = communityKey.flatMap { CommunityKey(Secret(copying: $0.rawSpan)) }
     let wall = simulation.time.source.wallMilliseconds()
     let identity =
       try keys.map { bytes in try IdentityKeys(importing: bytes.rawSpan, random: source) }
