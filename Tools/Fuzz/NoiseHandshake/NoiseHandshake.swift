@@ -8,10 +8,18 @@ private typealias Side = HandshakeState<P256AgreementKey, AESGCM>
 /// The same keys in every run, so that the messages of the corpus stay the genuine ones.
 private final class FixedKey: Sendable {
   let key: P256AgreementKey?
+  let publicKey: P256PublicKey?
 
   init(_ byte: UInt8) {
     let scalar = [UInt8](repeating: byte, count: 32)
-    key = try? P256AgreementKey(scalar: scalar.rawSpan)
+    do {
+      let key = try P256AgreementKey(scalar: scalar.rawSpan)
+      publicKey = key.publicKey
+      self.key = consume key
+    } catch {
+      publicKey = nil
+      key = nil
+    }
   }
 }
 
@@ -25,7 +33,7 @@ private func side(_ pattern: HandshakePattern, _ role: NoiseRole) throws -> Side
   return try Side(
     pattern, role: role, prologue: [7].rawSpan,
     staticKey: (isInitiator ? initiatorStatic : responderStatic).key?.shared(),
-    remoteStatic: pattern == .X && isInitiator ? responderStatic.key?.publicKey : nil,
+    remoteStatic: pattern == .X && isInitiator ? responderStatic.publicKey : nil,
     random: RandomSource { _ in false }, ephemeralKey: (isInitiator ? initiatorFresh : responderFresh).key?.shared())
 }
 
