@@ -179,6 +179,8 @@ let fuzzers: [Target] = [
   fuzzer("LinkFrame", ["Bytes", "WireFormat"]),
   fuzzer("Reassembly", ["Bytes", "Primitives", "WireFormat"]),
   fuzzer("Inflate", ["Bytes", "Compression"]),
+  fuzzer("NoiseHandshake", ["Bytes", "Primitives", "Noise"]),
+  fuzzer("NoiseTransport", ["Bytes", "Primitives", "Noise"]),
   fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
   fuzzer("Control", ["ControlAPI", "ControlServer"]),
   fuzzer("INI", ["Arguments", "LocalTransport"]),

@@ -26,7 +26,7 @@ package enum NoiseError: Error, Equatable, Hashable, Sendable {
   case replayed(UInt64)
   /// The counter lies before the replay window.
   case tooOld(UInt64)
-  /// The counter lies more than one change of keys ahead.
+  /// The counter lies more changes of keys ahead than `NoiseLimits.keysAhead`.
   case tooFarAhead(UInt64)
   /// A primitive failed: no memory, no randomness.
   case primitive(PrimitiveError)

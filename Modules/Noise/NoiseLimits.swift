@@ -7,6 +7,10 @@ package enum NoiseLimits {
   /// radio's queues hand over late; 1,024 costs 128 bytes a direction.
   package static let replayWindow: UInt64 = 1_024
 
+  /// Changes of keys that a message may lie ahead: as many in a row may be lost with every message under them. Each
+  /// costs whoever forges a counter one derivation of ours, about a microsecond.
+  package static let keysAhead: UInt64 = 8
+
   /// The counter that is never a message's: its nonce makes the next key (revision 34 section 4.2).
   package static let reservedCounter = UInt64.max
 

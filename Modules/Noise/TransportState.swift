@@ -9,8 +9,8 @@ package import Primitives
 ///
 /// With a rekey interval of n, message c is sealed under the key after c / n applications of `REKEY()`, on both sides
 /// and without a word about it: no message can be lost that the change of keys depends on. The key before the newest is
-/// kept, because the replay window reaches back into it. A message more than one change ahead is refused, which bounds
-/// the work that a forged counter can cause to one derivation.
+/// kept, because the replay window reaches back into it. A message more than `NoiseLimits.keysAhead` changes ahead is
+/// refused, which bounds the work that a forged counter can cause.
 package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   /// Bytes by which a message is longer than its content.
   package static var overhead: Int { NoiseLimits.counterByteCount + AEADKey.tagByteCount }
@@ -28,8 +28,10 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   private var receivingEpoch: UInt64 = 0
   /// The key before `receiving`, once there was one.
   private var previous: CipherState<Cipher>
-  /// The key after `receiving`, once a message has asked for it.
+  /// The key of `nextEpoch`, and the one before it when that is not `receiving`: derived when a message asks for them.
   private var next: CipherState<Cipher>
+  private var beforeNext: CipherState<Cipher>
+  private var nextEpoch: UInt64 = 0
   private var window = ReplayWindow()
 
   /// `keys`: 64 bytes, the initiator's to send first. An interval must not be shorter than the replay window.
@@ -44,10 +46,12 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
     let receiving = try CipherState<Cipher>.keyed(isInitiator ? second : first)
     let previous = try CipherState<Cipher>()
     let next = try CipherState<Cipher>()
+    let beforeNext = try CipherState<Cipher>()
     self.sending = sending
     self.receiving = receiving
     self.previous = previous
     self.next = next
+    self.beforeNext = beforeNext
     canSend = isInitiator || !isOneWay
     canReceive = !isInitiator || !isOneWay
     self.handshakeHash = handshakeHash
@@ -61,6 +65,7 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   package var newestReceived: UInt64? { window.newest }
 
   /// Appends the message that carries `content` to `buffer`. `associated` is not sent; the peer must know it.
+  @_specialize(where Cipher == AESGCM)
   package mutating func seal(
     _ content: RawSpan, authenticating associated: RawSpan = RawSpan(), appendingTo buffer: inout [UInt8]
   ) throws(NoiseError) {
@@ -87,6 +92,7 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   }
 
   /// Appends the content of `message` to `buffer`. A refused message changes nothing.
+  @_specialize(where Cipher == AESGCM)
   package mutating func open(
     _ message: RawSpan, authenticating associated: RawSpan = RawSpan(), appendingTo buffer: inout [UInt8]
   ) throws(NoiseError) {
@@ -109,15 +115,15 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
     if epoch == receivingEpoch {
       try receiving.open(sealed, counter: counter, authenticating: associated, appendingTo: &buffer)
     } else if epoch > receivingEpoch {
-      guard epoch == receivingEpoch + 1 else { throw .tooFarAhead(counter) }
-      if !next.hasKey {
-        let key = try receiving.nextKey()
-        try next.initializeKey(key.bytes)
-      }
+      guard epoch - receivingEpoch <= NoiseLimits.keysAhead else { throw .tooFarAhead(counter) }
+      try deriveNext(for: epoch)
       try next.open(sealed, counter: counter, authenticating: associated, appendingTo: &buffer)
-      swap(&previous, &receiving)
+      if epoch == receivingEpoch + 1 {
+        swap(&previous, &receiving)
+      } else {
+        swap(&previous, &beforeNext)
+      }
       swap(&receiving, &next)
-      next.removeKey()
       receivingEpoch = epoch
     } else {
       guard epoch + 1 == receivingEpoch, previous.hasKey else { throw .tooOld(counter) }
@@ -127,11 +133,24 @@ package struct TransportState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   }
 
   /// The next message goes under the next key of the interval, whatever is left of this one; the peer follows by the
-  /// counter. Nothing changes while no message was sent under this key, so the peer is never left behind by two.
+  /// counter. Nothing changes while no message was sent under this key, so that idle time leaves nobody behind.
   package mutating func beginNextKey() {
     guard rekeyInterval > 0, sending.counter % rekeyInterval != 0 else { return }
     let next = (sending.counter / rekeyInterval + 1).multipliedReportingOverflow(by: rekeyInterval)
     if !next.overflow { sending.setCounter(next.partialValue) }
+  }
+
+  /// Makes `next` the key of `epoch`, which lies ahead.
+  private mutating func deriveNext(for epoch: UInt64) throws(NoiseError) {
+    guard nextEpoch != epoch else { return }
+    nextEpoch = 0
+    var key = try receiving.nextKey()
+    for _ in receivingEpoch + 1..<epoch {
+      try beforeNext.initializeKey(key)
+      key = try beforeNext.nextKey()
+    }
+    try next.initializeKey(key)
+    nextEpoch = epoch
   }
 
   /// The next key to send under: both sides must do it at the same message. For channels without an interval.

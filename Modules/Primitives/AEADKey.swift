@@ -67,13 +67,14 @@ package struct AEADKey: ~Copyable, @unchecked Sendable {
     _ content: RawSpan, nonce: AEADNonce, authenticating associated: RawSpan, appendingTo buffer: inout [UInt8]
   ) throws(PrimitiveError) {
     let start = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: content.byteCount + Self.tagByteCount))
-    let isSealed = unsafe content.withUnsafeBytes { source in
-      unsafe associated.withUnsafeBytes { associated in
-        unsafe buffer.withUnsafeMutableBytes { target in
-          guard let base = target.baseAddress else { return false }
-          return unsafe seal(source, to: base + start, nonce, associated)
-        }
+    // Copied once and sealed where it stands: making room of zeros first would write everything twice.
+    unsafe content.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: (UInt64(0), UInt64(0))) { unsafe buffer.append(contentsOf: $0) }
+    let isSealed = unsafe associated.withUnsafeBytes { associated in
+      unsafe buffer.withUnsafeMutableBytes { target in
+        guard let base = target.baseAddress else { return false }
+        let place = unsafe UnsafeRawBufferPointer(start: base + start, count: content.byteCount)
+        return unsafe seal(place, to: base + start, nonce, associated)
       }
     }
     guard isSealed else {
@@ -105,9 +106,9 @@ package struct AEADKey: ~Copyable, @unchecked Sendable {
     let count = sealed.byteCount - Self.tagByteCount
     guard count >= 0 else { throw .authenticationFailed }
     let start = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: count))
     let outcome = unsafe sealed.withUnsafeBytes { source in
-      unsafe associated.withUnsafeBytes { associated in
+      unsafe buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[..<count]))
+      return unsafe associated.withUnsafeBytes { associated in
         unsafe buffer.withUnsafeMutableBytes { target in
           unsafe open(source, to: target.baseAddress.map { unsafe $0 + start }, nonce, associated)
         }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Measures what is promised and prints it beside the goals. `--json` for programs, `--quick` for a short idle
-/// measurement, `--only WORD` for the rows of one part: pure, hop, throughput or idle.
+/// measurement, `--only WORD` for the rows of one part: pure, crypto, hop, throughput or idle.
 let arguments = CommandLine.arguments.dropFirst()
 
 if let place = arguments.firstIndex(of: "--echo"), let descriptor = Int32(arguments[place + 1]) {
@@ -22,6 +22,10 @@ do {
   if only == nil || only == "pure" {
     say("state machines…\n")
     rows += try PureBenchmarks.run()
+  }
+  if only == nil || only == "crypto" {
+    say("seals…\n")
+    rows += try CryptoBenchmarks.run()
   }
   if only == nil || only == "hop" {
     say("one hop…\n")
