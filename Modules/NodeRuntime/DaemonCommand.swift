@@ -24,6 +24,10 @@ enum DaemonCommand {
           "transport", short: "t", value: "SCHEME:OPTIONS", help: transportHelp(transports),
           environment: "RELAYCHAT_TRANSPORT", isRepeatable: true),
         CommandOption(
+          "community-key", value: "FILE",
+          help: "Links only with nodes that hold the same key: 64 hexadecimal digits, as openssl rand -hex 32 writes.",
+          environment: "RELAYCHAT_COMMUNITY_KEY", key: "node.community-key"),
+        CommandOption(
           "no-route", help: "Does not write this node into the route of what it passes on.", key: "node.no-route"),
         CommandOption(
           "state", short: "s", value: "DIRECTORY", help: "Where keys and messages are kept, mode 0700.",

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import Glibc
+internal import Links
 internal import Identities
 internal import Telemetry
 internal import Transports
@@ -17,6 +18,7 @@ struct DaemonConfiguration: Sendable {
   var icon: PeerIcon?
   var isBot: Bool
   var isNamedInRoutes: Bool
+  var communityKey: CommunityKey?
   var statePath: String
   var socketPath: String
   var group: String?
@@ -47,6 +49,11 @@ struct DaemonConfiguration: Sendable {
     icon = try settings.text("icon").map { (text) throws(DaemonError) in
       guard let icon = try? PeerIcon(text) else { throw .setting(settings.error("icon", expected: "one emoji")) }
       return icon
+    }
+    communityKey = try settings.text("community-key").map { (path) throws(DaemonError) in
+      do throws(CommunityKeyFileError) { return try CommunityKeyFile.read(path) } catch {
+        throw .communityKey(path: path, error)
+      }
     }
     guard let level = LogLevel(name: settings.text("log-level") ?? "") else {
       throw .setting(settings.error("log-level", expected: "trace, debug, info, notice, warning or error"))

@@ -16,6 +16,7 @@ enum DaemonError: Error {
   case unknownScheme(String, known: [String], place: String?)
   case transport(String, TransportConfigurationError, place: String?)
   case transportUnusable(String, reason: String)
+  case communityKey(path: String, CommunityKeyFileError)
   case state(StateDirectoryError)
   case database(DatabaseError)
   case identity(NodeIdentityError)
@@ -27,7 +28,7 @@ enum DaemonError: Error {
     switch self {
     case .usage, .noTransport: ExitCode.usage
     case .setting(let error): error.exitCode
-    case .configuration, .missingConfiguration: ExitCode.configuration
+    case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
     case .state, .database, .identity: ExitCode.stateUnusable
@@ -51,6 +52,12 @@ enum DaemonError: Error {
       return "\(prefix(place))The transport \(shown(scheme)) cannot use \(shown(error.option)): \(shown(error.reason))."
     case .transportUnusable(let name, let reason):
       return "The transport \(shown(name)) cannot be used: \(shown(reason))."
+    case .communityKey(let path, .unreadable(let code)):
+      return "The community key \(shown(path)) cannot be read: \(text(code)); make one with: openssl rand -hex 32 > FILE."
+    case .communityKey(let path, .openToOthers(let mode)):
+      return "Others may read the community key \(shown(path)) (mode \(String(mode, radix: 8))); run chmod 600 on it."
+    case .communityKey(let path, .malformed):
+      return "\(shown(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
     case .identity(let error): return sentence(of: error)

@@ -32,7 +32,7 @@ enum DaemonProcess {
     let transports = try makeTransports(configuration, time: time, name: profile.name.text, log: log)
     let node = try makeNode(
       identity, profile: profile, transports: transports.map(\.transport), plain: plain, archive: archive, time: time,
-      log: log, isNamedInRoutes: configuration.isNamedInRoutes)
+      log: log, configuration: configuration)
     let stop = Stop()
     let events = ControlEvents()
     let controlCounters = node.counters.makeSet("control", of: ControlCounter.self)
@@ -148,7 +148,7 @@ enum DaemonProcess {
 
   private static func makeNode(
     _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [any Transport], plain: PlainStore,
-    archive: MessageArchive, time: TimeSource, log: Log, isNamedInRoutes: Bool
+    archive: MessageArchive, time: TimeSource, log: Log, configuration: DaemonConfiguration
   ) throws(DaemonError) -> Node {
     var environment = Node.Environment(
       transports: transports, store: archive,
@@ -158,7 +158,8 @@ enum DaemonProcess {
         }
       },
       time: time, random: .system, log: log, isClockSynchronised: { SystemClock.isSynchronised })
-    environment.isNamedInRoutes = isNamedInRoutes
+    environment.isNamedInRoutes = configuration.isNamedInRoutes
+    environment.communityKey = configuration.communityKey
     let sequence = identity.cardSequence
     do {
       return try Node(keys: identity.keys, cardSequence: sequence, profile: profile, environment: environment)

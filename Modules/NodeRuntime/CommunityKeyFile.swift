@@ -1,0 +1,36 @@
+internal import Bytes
+internal import Glibc
+internal import Links
+internal import Primitives
+
+/// Why a file is no community key.
+enum CommunityKeyFileError: Error, Equatable {
+  case unreadable(code: Int32)
+  /// Others may read it: `mode` has bits beyond 0700.
+  case openToOthers(mode: UInt32)
+  /// Not 64 hexadecimal digits and at most one line end.
+  case malformed
+}
+
+/// The key of a closed community in a file: 64 hexadecimal digits, readable by its owner alone, as
+/// `openssl rand -hex 32` writes it.
+enum CommunityKeyFile {
+  static func read(_ path: String) throws(CommunityKeyFileError) -> CommunityKey {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .unreadable(code: errno) }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard unsafe fstat(descriptor, &facts) == 0 else { throw .unreadable(code: errno) }
+    guard facts.st_mode & 0o077 == 0 else { throw .openToOthers(mode: facts.st_mode & 0o7777) }
+    var bytes = [UInt8](repeating: 0, count: 66)
+    let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+    defer { for index in bytes.indices { bytes[index] = 0 } }
+    guard count == 64 || (count == 65 && bytes[64] == 0x0A), let text = String(validating: bytes[..<64], as: UTF8.self),
+      var key = Hex.decode(text)
+    else { throw .malformed }
+    defer { for index in key.indices { key[index] = 0 } }
+    let secret = Secret(copying: key.rawSpan)
+    guard let key = CommunityKey(secret) else { throw .malformed }
+    return key
+  }
+}
