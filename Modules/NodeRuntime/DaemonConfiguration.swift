@@ -1,7 +1,7 @@
 internal import Arguments
 internal import Glibc
-internal import Links
 internal import Identities
+internal import Links
 internal import Telemetry
 internal import Transports
 

@@ -53,11 +53,13 @@ enum DaemonError: Error {
     case .transportUnusable(let name, let reason):
       return "The transport \(shown(name)) cannot be used: \(shown(reason))."
     case .communityKey(let path, .unreadable(let code)):
-      return "The community key \(shown(path)) cannot be read: \(text(code)); make one with: openssl rand -hex 32 > FILE."
+      return
+        "The community key \(shown(path)) cannot be read: \(text(code)); make one with: openssl rand -hex 32 > FILE."
     case .communityKey(let path, .openToOthers(let mode)):
       return "Others may read the community key \(shown(path)) (mode \(String(mode, radix: 8))); run chmod 600 on it."
     case .communityKey(let path, .malformed):
-      return "\(shown(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
+      return
+        "\(shown(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
     case .identity(let error): return sentence(of: error)
