@@ -22,7 +22,7 @@ final class Mesh: @unchecked Sendable {
     var events: Broadcast<SessionEvent>.Subscription
   }
 
-  let simulation = Simulation()
+  let simulation: Simulation
   let medium: MemoryMedium
   private(set) var members: [Member] = []
   private let isDeduplicating: Bool
@@ -35,11 +35,12 @@ final class Mesh: @unchecked Sendable {
   var contactEvents: [[Contact]] = []
 
   init(
-    seed: UInt64, isDeduplicating: Bool = true,
+    seed: UInt64, wallMilliseconds: UInt64 = 1_767_225_600_000, isDeduplicating: Bool = true,
     security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)? = nil,
     dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in },
     tap: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) {
+    simulation = Simulation(time: ManualTime(wallMilliseconds: wallMilliseconds))
     self.isDeduplicating = isDeduplicating
     self.security = security
     random = SharedGenerator(seed: seed)
