@@ -4,7 +4,7 @@ internal import Lifecycle
 internal import Streams
 internal import Transports
 
-/// The thread behind a `LocalTransport`: waits on every socket, the directory and the clock, and does what others ask
+/// The thread behind a `LocalRadio`: waits on every socket, the directory and the clock, and does what others ask
 /// of it through a queue. Everything in `LocalLoopState` is touched by this thread alone.
 ///
 /// The queue is bounded: dials by `LocalTransportLimits.waitingDials`, and each link asks for each thing once until it

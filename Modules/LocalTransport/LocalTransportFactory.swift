@@ -26,7 +26,7 @@ public enum LocalTransportFactory {
     let place =
       x == nil && y == nil && range == nil
       ? nil : LocalAir.Place(x: x ?? 0, y: y ?? 0, range: range ?? .infinity)
-    let transport = LocalTransport(path: path, name: name, place: place, context: context)
+    let transport = LocalRadio(path: path, name: name, place: place, context: context)
     try transport.check()
     return transport
   }

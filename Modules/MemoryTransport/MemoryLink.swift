@@ -14,11 +14,11 @@ final class MemoryLink: TransportLink {
   let role: LinkRole
   let address: TransportAddress
   let inputs = Channel<LinkInput>(capacity: TransportsLimits.inputsPerLink)
-  private let local: MemoryTransport
-  private let remote: MemoryTransport
+  private let local: MemoryRadio
+  private let remote: MemoryRadio
   private let state: Protected<State>
 
-  init(id: LinkID, role: LinkRole, local: MemoryTransport, remote: MemoryTransport) {
+  init(id: LinkID, role: LinkRole, local: MemoryRadio, remote: MemoryRadio) {
     self.id = id
     self.role = role
     self.local = local

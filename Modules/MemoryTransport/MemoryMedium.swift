@@ -17,7 +17,7 @@ package final class MemoryMedium: Sendable {
 
   struct State: Sendable {
     var random: UInt64
-    var nodes: [String: MemoryTransport] = [:]
+    var nodes: [String: MemoryRadio] = [:]
     var reach: Set<Pair> = []
     var conditions = MemoryConditions()
     var conditionsOfPair: [Pair: MemoryConditions] = [:]
@@ -54,8 +54,8 @@ package final class MemoryMedium: Sendable {
   /// A transport for a node of this name; names are unique on a medium.
   package func makeTransport(
     name: String, linkLimit: Int = 16, nextLinkID: @escaping @Sendable () -> LinkID
-  ) -> MemoryTransport {
-    let transport = MemoryTransport(name: name, linkLimit: linkLimit, medium: self, nextLinkID: nextLinkID)
+  ) -> MemoryRadio {
+    let transport = MemoryRadio(name: name, linkLimit: linkLimit, medium: self, nextLinkID: nextLinkID)
     state.withLock { $0.nodes[name] = transport }
     return transport
   }
@@ -66,7 +66,7 @@ package final class MemoryMedium: Sendable {
   /// Whether two nodes hear each other. Losing it breaks their links.
   package func setReach(_ one: String, _ other: String, _ isInReach: Bool) {
     let pair = Pair(one, other)
-    let nodes = state.withLock { state -> [MemoryTransport] in
+    let nodes = state.withLock { state -> [MemoryRadio] in
       if isInReach { state.reach.insert(pair) } else { state.reach.remove(pair) }
       return [one, other].compactMap { state.nodes[$0] }
     }
@@ -99,11 +99,11 @@ package final class MemoryMedium: Sendable {
   /// Frames handed to links, and those the air lost, since the start.
   package var frameCounts: (sent: UInt64, lost: UInt64) { state.withLock { ($0.framesSent, $0.framesLost) } }
 
-  func node(_ name: String) -> MemoryTransport? { state.withLock { $0.nodes[name] } }
+  func node(_ name: String) -> MemoryRadio? { state.withLock { $0.nodes[name] } }
 
   func isInReach(_ one: String, _ other: String) -> Bool { state.withLock { $0.reach.contains(Pair(one, other)) } }
 
-  func neighbours(of name: String) -> [MemoryTransport] {
+  func neighbours(of name: String) -> [MemoryRadio] {
     state.withLock { state in
       state.reach.filter { $0.low == name || $0.high == name }
         .map { $0.low == name ? $0.high : $0.low }.sorted()

@@ -81,7 +81,7 @@ final class LocalHarness: TransportHarness {
   var notes: [String] { state.withLock { $0.notes } }
 
   func makeTransport(_ name: String) -> any Transport {
-    LocalTransport(path: directory.path, name: name, place: nil, context: context)
+    LocalRadio(path: directory.path, name: name, place: nil, context: context)
   }
 
   func address(of name: String) -> TransportAddress { TransportAddress(name) }

@@ -7,7 +7,7 @@ import Transports
 /// Nodes of one medium, whose clock stands still: nothing here needs it to move.
 final class MemoryHarness: TransportHarness {
   let medium = MemoryMedium(time: ManualTime().source, seed: 1)
-  private let transports = Protected<[String: MemoryTransport]>([:])
+  private let transports = Protected<[String: MemoryRadio]>([:])
   private let links = LinkCounter()
 
   func makeTransport(_ name: String) -> any Transport {

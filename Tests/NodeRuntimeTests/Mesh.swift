@@ -16,7 +16,7 @@ final class Mesh: @unchecked Sendable {
   struct Member {
     var name: String
     var node: Node
-    var transport: MemoryTransport
+    var transport: MemoryRadio
     var store: MemoryStore
     var task: Task<Void, any Error>
     var events: Broadcast<SessionEvent>.Subscription

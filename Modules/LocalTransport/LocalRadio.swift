@@ -7,7 +7,7 @@ package import Transports
 ///
 /// A dial goes through the six steps of Bluetooth LE, as messages over a packet socket; frames are messages after them.
 /// The directory belongs to one user: whoever may write there can pretend to be any address, as on a radio.
-package final class LocalTransport: Transport {
+package final class LocalRadio: Transport {
   package let properties: TransportProperties
   package let state = Latest(TransportState.poweredOff)
   package let sightings = Hints<TransportAddress, Sighting>(capacity: TransportsLimits.waitingSightings)

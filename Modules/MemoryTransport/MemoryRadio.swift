@@ -2,7 +2,7 @@ package import Streams
 package import Transports
 
 /// A transport inside one process, over a `MemoryMedium`. Its addresses are the names of the nodes.
-package final class MemoryTransport: Transport {
+package final class MemoryRadio: Transport {
   private struct State: Sendable {
     var advertisement: Advertisement?
     var isScanning = false
@@ -181,7 +181,7 @@ package final class MemoryTransport: Transport {
     alarm.set(next)
   }
 
-  private func hear(_ other: MemoryTransport) {
+  private func hear(_ other: MemoryRadio) {
     guard state.value == .poweredOn, other.state.value == .poweredOn, inner.withLock({ $0.isScanning }) else { return }
     guard let advertisement = other.inner.withLock({ $0.advertisement }) else { return }
     let address = TransportAddress(other.name)
