@@ -56,7 +56,7 @@ import Testing
     #expect(throws: CompressionError.malformedPacking) { try Packing.unpack(needless) }
   }
 
-  @Test func bombIsStoppedAtTheLimit() throws {
+  @Test func threat09_bombIsStoppedAtTheLimit() throws {
     let zeros = [UInt8](repeating: 0, count: 60_000)
     let deflated = try RawDeflate.deflate(zeros.rawSpan)
     let size = Packing.bucket(for: deflated.count)

@@ -82,7 +82,7 @@ import Testing
     #expect(try links.other.session.open(frame) == Array("canary".utf8), "refused frames have changed nothing")
   }
 
-  @Test func threat04_relaySwapsKeysInTheHandshake() async throws {
+  @Test func threat04_keysSwappedInTheHandshakeAreNoticed() async throws {
     for number in 0..<3 {
       var length = 0
       _ = try await meet(try side("alice"), try side("bob")) { if $0 == number { length = $1.count } }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func threat06_victimsCardInAnothersSession() async throws {
+  @Test func threat06_cardOfAnotherIsWorthNothing() async throws {
     let victim = try side("victim")
     await #expect(throws: LinkSecurityError.cardRefused) {
       _ = try await meet(try side("mallory", card: victim.card), try side("bob"))
@@ -104,12 +104,12 @@ import Testing
     }
   }
 
-  @Test func threat06_ourOwnCardComingBack() async throws {
+  @Test func threat06_ownCardComingBackIsRefused() async throws {
     let alice = try side("alice")
     await #expect(throws: LinkSecurityError.ownCard) { _ = try await meet(alice, alice) }
   }
 
-  @Test func threat08_replayedFramesAndFramesOfAnotherLink() async throws {
+  @Test func threat08_replayedFramesAndThoseOfAnotherLinkAreRefused() async throws {
     let (alice, bob) = (try side("alice"), try side("bob"))
     let (first, second) = (try await meet(alice, bob), try await meet(alice, bob))
     let frames = try (0..<50).map { try first.one.session.seal([UInt8($0)]) }
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: 0..<50 as Range<UInt64>)
-  func anyBytesAreRefusedAndNeverTrap(seed: UInt64) async throws {
+  func threat11_anyBytesAreRefusedAndNeverTrap(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let bytes = (0..<Int.random(in: 0...400, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)
     }

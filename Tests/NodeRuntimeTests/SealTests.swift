@@ -109,7 +109,7 @@ import Testing
     mesh.stop()
   }
 
-  @Test func strangerLearnsNothingOfAClosedCommunity() throws {
+  @Test func threat14_strangerLearnsNothingOfAClosedCommunity() throws {
     let tap = Tap()
     let mesh = Mesh(seed: 34, tap: { tap.hear($0) })
     let key = [UInt8](repeating: 7, count: 32)

@@ -113,7 +113,7 @@ import WireFormat
     mesh.stop()
   }
 
-  @Test func threat12_poisonedIDAndRaisedTimeToLiveDoNotHelp() throws {
+  @Test func threat12_forgedPacketsAndRaisedTimeToLiveDoNotHelp() throws {
     let mesh = try chain(seed: 43)
     let attacker = mesh.members[0].node
     let wall = mesh.simulation.time.source.wallMilliseconds()

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func everyChangedByteIsRefused() throws {
+  @Test func threat02_everyChangedByteIsRefused() throws {
     let alice = try keys()
     let bob = try keys()
     let body = try seal([1, 2, 3], from: alice, to: bob)
@@ -62,7 +62,7 @@ import Testing
     for count in 0..<body.count { #expect(throws: PersonalSealError.self) { try open(Array(body[..<count]), as: bob) } }
   }
 
-  @Test func equalMessagesLookDifferentAndSizesAreBuckets() throws {
+  @Test func threat10_equalMessagesLookDifferentAndSizesAreBuckets() throws {
     let alice = try keys()
     let bob = try keys()
     var sizes: Set<Int> = []
