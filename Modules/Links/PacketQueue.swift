@@ -34,10 +34,26 @@ package struct PacketQueue: Sendable {
 
   package var isEmpty: Bool { count == 0 }
 
+  /// Puts a packet in when there is room, which is nearly always.
+  ///
+  /// - Returns: false when there is none; `insertMakingRoom` then decides who goes.
+  package mutating func insertIfRoom(_ packet: borrowing OutgoingPacket) -> Bool {
+    let size = packet.bytes.count
+    guard count < LinksLimits.queuedPackets, byteCount &+ size <= LinksLimits.queuedBytes else { return false }
+    lanes[Int(packet.trafficClass.rawValue)].append(copy packet)
+    count &+= 1
+    byteCount &+= size
+    return true
+  }
+
   /// - Returns: the packets that had to go, this one included when it had no room.
   package mutating func insert(_ packet: OutgoingPacket) -> [OutgoingPacket] {
+    insertIfRoom(packet) ? [] : insertMakingRoom(packet)
+  }
+
+  private mutating func insertMakingRoom(_ packet: OutgoingPacket) -> [OutgoingPacket] {
     var victims: [OutgoingPacket] = []
-    while count >= LinksLimits.queuedPackets || byteCount + packet.bytes.count > LinksLimits.queuedBytes {
+    while !insertIfRoom(packet) {
       guard let lowest = lanes.lastIndex(where: { !$0.isEmpty }), lowest >= Int(packet.trafficClass.rawValue),
         let victim = take(from: lowest)
       else {
@@ -46,9 +62,6 @@ package struct PacketQueue: Sendable {
       }
       victims.append(victim)
     }
-    lanes[Int(packet.trafficClass.rawValue)].append(packet)
-    count += 1
-    byteCount += packet.bytes.count
     return victims
   }
 

@@ -126,10 +126,10 @@ enum PureBenchmarks {
   @inline(__always)
   private static func enqueue(_ packet: Packet, _ id: PacketID, _ links: LinkSet, _ queues: inout [PacketQueue]) {
     var targets = links
+    let outgoing = OutgoingPacket(
+      key: id.key, bytes: packet.encoded, trafficClass: .personal, since: second(1), expiry: second(100))
     while let slot = targets.popFirst() {
-      _ = queues[slot].insert(
-        OutgoingPacket(
-          key: id.key, bytes: packet.encoded, trafficClass: .personal, since: second(1), expiry: second(100)))
+      if !queues[slot].insertIfRoom(outgoing) { _ = queues[slot].insert(outgoing) }
     }
   }
 

@@ -28,6 +28,8 @@ private let fuzzer = Fuzzer(
       require(!text.isEmpty && text.utf8.count <= SessionsLimits.textBytes, "a text keeps its bounds")
     case .pong(_, _, let route): require(route.count <= 15, "a route keeps its bound")
     case .ping: break
+    case .delivered(let ids), .read(let ids):
+      require(!ids.isEmpty && ids.count <= SessionsLimits.receiptMessages, "a receipt keeps its bound")
     }
   })
 
