@@ -20,7 +20,10 @@ struct EchoBot {
       do throws(ControlClientError) {
         try await serve(client) { backoff.reset() }
       } catch {
-        if case .connectionLost = error {} else { throw ProgramFailure(error) }
+        switch error {
+        case .connectionLost, .timeout: client.close()
+        default: throw ProgramFailure(error)
+        }
       }
       if !Task.isCancelled { Output.note("The daemon has gone; waiting for it.") }
       repeat {

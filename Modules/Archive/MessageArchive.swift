@@ -147,7 +147,7 @@ package actor MessageArchive: SessionStore {
         """,
         [
           .blob(contact.peer.bytes), .text(contact.name.text), .text(contact.state.rawValue),
-          .integer(contact.isBlocked ? 1 : 0), .optional(contact.rival?.bytes),
+          .integer((contact.isBlocked ? 1 : 0) | (contact.isMeant ? 2 : 0)), .optional(contact.rival?.bytes),
         ])
     }
   }
@@ -161,9 +161,10 @@ package actor MessageArchive: SessionStore {
         guard let peer = PeerID(bytes: try row.blob(0)), let name = try? PeerName(try row.text(1)),
           let state = ContactState(rawValue: try row.text(2))
         else { return nil }
+        let flags = try row.integer(3)
         return Contact(
-          peer: peer, name: name, state: state, isBlocked: try row.integer(3) != 0,
-          rival: row.isNull(4) ? nil : PeerID(bytes: try row.blob(4)))
+          peer: peer, name: name, state: state, isBlocked: flags & 1 != 0,
+          rival: row.isNull(4) ? nil : PeerID(bytes: try row.blob(4)), isMeant: flags & 2 != 0)
       }
     }.compactMap { $0 }
   }

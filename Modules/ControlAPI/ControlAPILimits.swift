@@ -10,11 +10,11 @@ public enum ControlAPILimits {
   /// Bytes of a request's `id` when it is text.
   public static let bytesOfIdentifier = 64
   /// UTF-8 bytes of a text to send; the node may take less, and says so.
-  public static let bytesOfText = 16_384
+  public static let bytesOfText = 4_096
   /// UTF-8 bytes of a peer, room or client name, or a message ID, as a parameter.
   public static let bytesOfReference = 128
   /// Messages in one answer.
-  public static let messagesPerList = 500
+  public static let messagesPerList = 200
   /// Messages that one receipt speaks of.
   public static let messagesPerReceipt = 32
   /// Longest deadline of a ping.

@@ -19,10 +19,21 @@ final class ConnectedClient: Sendable {
   let kinds = Protected<Set<ControlEventKind>>([])
   /// True while the event thread does not read from the client because `inputs` is full.
   let isPaused = Atomic(false)
+  /// The connection has ended: nobody waits for answers.
+  let isGone = Atomic(false)
 
   init(caller: ControlCaller, descriptor: Int32) {
     self.caller = caller
     self.descriptor = descriptor
+  }
+
+  /// The client asks nothing more: its task answers what is there and then ends the connection.
+  ///
+  /// - Returns: false when that was known, so the other direction is gone too.
+  func finishAsking() -> Bool {
+    guard !inputs.isFinished else { return false }
+    inputs.finish()
+    return true
   }
 
   /// The permission of the process at the other end; nil when it has none. The same user and root may do everything;

@@ -203,7 +203,12 @@ final class ControlLoop: Sendable {
     let size = unsafe Glibc.read(connection.client.descriptor, &turn.buffer, turn.buffer.count)
     if size < 0, errno == EAGAIN || errno == EINTR { return }
     guard size > 0 else {
-      end(connection, &turn)
+      // A client may say that it will ask nothing more and still wait for its answers.
+      if size < 0 || !connection.client.finishAsking() {
+        end(connection, &turn)
+      } else {
+        setInterest(connection, connection.interest.subtracting(.reading), turn)
+      }
       return
     }
     connection.splitter.append(turn.buffer[..<size])
@@ -291,6 +296,7 @@ final class ControlLoop: Sendable {
   private func end(_ connection: Connection, _ turn: inout Turn) {
     guard turn.connections.removeValue(forKey: connection.client.caller.number) != nil else { return }
     counters.count(.closed)
+    connection.client.isGone.store(true, ordering: .releasing)
     connection.client.inputs.finish()
     Glibc.close(connection.client.descriptor)
   }

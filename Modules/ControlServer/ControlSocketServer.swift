@@ -1,6 +1,7 @@
 package import ControlAPI
 import Lifecycle
 import Streams
+import Synchronization
 package import Telemetry
 
 /// What the server counts.
@@ -105,8 +106,9 @@ package final class ControlSocketServer: Service {
           }
         }
       }
-      group.cancelAll()
+      if client.isGone.load(ordering: .acquiring) { group.cancelAll() }
     }
+    loop.close(client)
     clients.withLock { $0[client.caller.number] = nil }
     updateWanted()
   }

@@ -16,15 +16,19 @@ package struct Contact: Hashable, Sendable {
   package var isBlocked: Bool
   /// Who else uses the name, while that is not settled.
   package var rival: PeerID?
+  /// A person has said that this peer is the one meant by its name.
+  package var isMeant: Bool
 
   package init(
-    peer: PeerID, name: PeerName, state: ContactState = .seen, isBlocked: Bool = false, rival: PeerID? = nil
+    peer: PeerID, name: PeerName, state: ContactState = .seen, isBlocked: Bool = false, rival: PeerID? = nil,
+    isMeant: Bool = false
   ) {
     self.peer = peer
     self.name = name
     self.state = state
     self.isBlocked = isBlocked
     self.rival = rival
+    self.isMeant = isMeant
   }
 }
 
@@ -44,8 +48,6 @@ package struct ContactBook: Sendable {
   }
 
   private var contacts: [PeerID: Contact] = [:]
-  /// Rivals that a person has settled: of the pair only the one who was trusted is meant by the name.
-  private var dismissed: Set<PeerID> = []
   private let capacity: Int
 
   package init(_ contacts: [Contact] = [], capacity: Int = IdentitiesLimits.contactCount) {
@@ -76,13 +78,12 @@ package struct ContactBook: Sendable {
   ///
   /// - Returns: the contact that is changed by it.
   package mutating func observe(_ peer: PeerID, name: PeerName) -> Contact? {
-    guard !dismissed.contains(peer), contacts[peer]?.isBlocked != true else { return nil }
+    // Of two contacts that both are ours, and bear one name, neither is a stranger.
+    guard contacts[peer] == nil else { return nil }
     let namesakes = contacts.values.filter {
       $0.name == name && $0.peer != peer && $0.state != .changed && !$0.isBlocked
     }
     guard var contact = namesakes.min(by: { $0.peer < $1.peer }) else { return nil }
-    // Of two contacts that both are ours, and bear one name, neither is a stranger.
-    guard contacts[peer] == nil else { return nil }
     contact.state = contact.state == .verified ? .verified : .changed
     contact.rival = peer
     contacts[contact.peer] = contact
@@ -92,7 +93,7 @@ package struct ContactBook: Sendable {
   /// Whether something may be sent to a peer.
   package func mayReach(_ peer: PeerID) -> Answer {
     guard let contact = contacts[peer] else {
-      if let claimed = contacts.values.first(where: { $0.rival == peer && $0.state == .changed }) {
+      if let claimed = contacts.values.first(where: { $0.rival == peer }) {
         return .changed(claimed)
       }
       return .fine
@@ -108,21 +109,28 @@ package struct ContactBook: Sendable {
   package mutating func trust(_ peer: PeerID, name: PeerName, isVerified: Bool) -> [Contact] {
     guard contacts[peer] != nil || contacts.count < capacity else { return [] }
     var contact = contacts[peer] ?? Contact(peer: peer, name: name)
-    var changed: [Contact] = []
-    if let rival = contact.rival { dismiss(rival) }
-    for var other in contacts.values where other.rival == peer {
-      other.state = .seen
-      other.rival = nil
-      dismiss(other.peer)
-      contacts[other.peer] = other
-      changed.append(other)
+    var kept: [Contact] = []
+    // The loser stays as a contact, so that its next card is no news.
+    if let rival = contact.rival, contacts[rival] == nil, contacts.count < capacity {
+      kept.append(Contact(peer: rival, name: contact.name))
     }
-    dismissed.remove(peer)
+    for var other in contacts.values where other.peer != peer && (other.rival == peer || other.name == contact.name) {
+      if other.state == .changed { other.state = .seen }
+      other.rival = nil
+      other.isMeant = false
+      kept.append(other)
+    }
     contact.rival = nil
-    contact.isBlocked = false
+    contact.isMeant = true
     contact.state = isVerified || contact.state == .verified ? .verified : .seen
-    contacts[peer] = contact
-    return [contact] + changed
+    kept.insert(contact, at: 0)
+    for one in kept { contacts[one.peer] = one }
+    return kept
+  }
+
+  /// Whom a person has said to mean by this name.
+  package func meant(by name: PeerName) -> PeerID? {
+    contacts.values.first { $0.isMeant && $0.name == name }?.peer
   }
 
   /// Neither shows nor carries what this peer says, or does so again.
@@ -132,10 +140,5 @@ package struct ContactBook: Sendable {
     contact.isBlocked = isBlocked
     contacts[peer] = contact
     return contact
-  }
-
-  private mutating func dismiss(_ peer: PeerID) {
-    if dismissed.count >= capacity { dismissed.removeAll() }
-    dismissed.insert(peer)
   }
 }

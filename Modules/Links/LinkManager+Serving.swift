@@ -18,7 +18,8 @@ extension LinkManager {
       switch input {
       case .frame(let frame): await receive(frame, on: physical, handshake: &handshake)
       case .writable: flush(physical)
-      case .frameSize: flush(physical)
+      case .frameSize(let size):
+        if size < TransportsLimits.smallestFrame { close(id, .frameTooSmall) } else { flush(physical) }
       }
     }
     await ended(physical)

@@ -27,6 +27,8 @@ package struct LinkTransfer: Sendable {
   private var queue = PacketQueue()
   private var inFlight: [UInt64: InFlight] = [:]
   private var inFlightBytes = 0
+  /// How many of those under way go in fragments.
+  private var inPieces = 0
   private var deadlines = DeadlineHeap()
   /// Keys with something to send now: sent again, or fragments left.
   private var resending: [UInt64] = []
@@ -85,7 +87,11 @@ package struct LinkTransfer: Sendable {
       if let content = nextPiece(of: key, limit: limit, now: now) { return content }
       resending.removeFirst()
     }
-    while inFlight.count < LinksLimits.windowPackets, inFlightBytes < windowBytes, let packet = queue.popFirst() {
+    while inFlight.count < LinksLimits.windowPackets, inFlightBytes < windowBytes, let next = queue.first {
+      // What is in pieces fills buffers at the neighbour, who has few: the rest waits until some are whole.
+      let isInPieces = next.bytes.count + LinkFrame.packetOffset > limit
+      if isInPieces, inPieces >= LinksLimits.packetsInPieces { break }
+      guard let packet = queue.popFirst() else { break }
       if let content = begin(packet, limit: limit, now: now) { return content }
     }
     return nil
@@ -114,6 +120,7 @@ package struct LinkTransfer: Sendable {
       packet: packet, sentAt: now, deadline: deadline, attempts: 1, fragmenter: fragmenter, limit: limit,
       pending: pieces > 1 ? [1..<pieces] : [])
     inFlightBytes += packet.bytes.count
+    if fragmenter != nil { inPieces += 1 }
     deadlines.insert(deadline, key: packet.key)
     if pieces > 1 { resending.append(packet.key) }
     return fragmenter.map { Self.piece(0, of: $0) } ?? whole(packet, now: now)
@@ -267,6 +274,7 @@ package struct LinkTransfer: Sendable {
     queue = PacketQueue()
     inFlight.removeAll(keepingCapacity: false)
     inFlightBytes = 0
+    inPieces = 0
     deadlines.removeAll()
     resending = []
     contents = []
@@ -275,7 +283,9 @@ package struct LinkTransfer: Sendable {
   }
 
   private mutating func remove(_ key: UInt64) {
-    if let flight = inFlight.removeValue(forKey: key) { inFlightBytes -= flight.packet.bytes.count }
+    guard let flight = inFlight.removeValue(forKey: key) else { return }
+    inFlightBytes -= flight.packet.bytes.count
+    if flight.fragmenter != nil { inPieces -= 1 }
   }
 
   private mutating func count(_ drop: QueueDrop) { drops[drop, default: 0] += 1 }

@@ -19,6 +19,9 @@ package enum LinksLimits {
   package static let queuedBytes = 512 << 10
   /// Packets sent and not acknowledged on one link.
   package static let windowPackets = 512
+  /// Packets in fragments that are under way on one link: half of what a neighbour has buffers for, so that none that
+  /// is nearly whole is given up for the next.
+  package static let packetsInPieces = 16
   /// Half a second of the link's rate is sent ahead of its acknowledgement, between these bounds in bytes.
   package static let windowBytes = 8 << 10...512 << 10
   /// Keys of packets received from one peer that are told from repetitions: twice the peer's window.

@@ -65,6 +65,12 @@ package struct PacketQueue: Sendable {
     return victims
   }
 
+  /// The packet that `popFirst` gives.
+  package var first: OutgoingPacket? {
+    for lane in lanes where !lane.isEmpty { return lane.packets[lane.head] }
+    return nil
+  }
+
   package mutating func popFirst() -> OutgoingPacket? {
     for lane in lanes.indices {
       if let packet = take(from: lane) { return packet }

@@ -66,9 +66,12 @@ struct LocalDirectory: Sendable {
   }
 
   private func isSomebodyListening() -> Bool {
-    guard let descriptor = connect(to: name) else { return false }
-    close(descriptor)
-    return true
+    if let descriptor = connect(to: name) {
+      close(descriptor)
+      return true
+    }
+    // A node that is busy has its backlog full; it is there all the same.
+    return errno == EAGAIN
   }
 
   /// A connected socket to another node; nil when nobody listens there.

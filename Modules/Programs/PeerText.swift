@@ -12,7 +12,9 @@ package enum PeerText {
 
   /// `12:03:04 #public Ann 1a2b3c4d: hello  (3 hops: B, C)`
   package static func line(_ message: MessageRecord) -> String {
-    let place = message.room.map { TerminalText.neutralised($0) } ?? "personal"
+    let place =
+      message.room.map { TerminalText.neutralised($0) }
+      ?? (message.isOwn ? message.to.map { "to \(name($0))" } : nil) ?? "personal"
     let bot = message.fromIsBot ? " [bot]" : ""
     var line = "\(time(message.receivedTime)) \(place) \(name(message.from))\(bot): "
     line += TerminalText.neutralised(message.text)

@@ -44,7 +44,10 @@ extension Session {
           || UInt8(ascii: "a") <= $0 | 0x20 && $0 | 0x20 <= UInt8(ascii: "f")
       }
     var found: [PeerID] = isHex ? directory.peers(prefix: text) : []
-    if let name = try? PeerName(text) { found += directory.peers(named: name).filter { !found.contains($0) } }
+    if let name = try? PeerName(text) {
+      if let meant = contacts.meant(by: name), let card = directory.card(of: meant) { return .peer(card) }
+      found += directory.peers(named: name).filter { !found.contains($0) }
+    }
     let cards = found.compactMap { directory.card(of: $0) }
     return switch cards.count {
     case 0: .unknown

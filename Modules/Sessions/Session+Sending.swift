@@ -76,6 +76,7 @@ extension Session {
   /// Asks a peer for a sign of life.
   package func ping(_ peer: PeerID, timeout: Duration) async throws(SessionError) -> PingAnswer {
     guard directory.card(of: peer) != nil else { throw .unknownPeer }
+    guard contacts.mayReach(peer) != .blocked else { throw .blocked }
     let token = try drawToken()
     let content = MessageContent(id: try drawMessageID(), substance: .ping(token: token))
     guard let sealed = try makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds()) else {

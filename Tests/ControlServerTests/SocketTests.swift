@@ -201,3 +201,18 @@ import Testing
     unsafe unlink(path)
   }
 }
+
+@Suite(.timeLimit(.minutes(1))) struct HalfCloseTests {
+  /// `printf … | nc -N` ends its sentence before it has heard the answer.
+  @Test func clientThatAsksNothingMoreStillGetsItsAnswers() async throws {
+    try await RunningServer.with { server in
+      let client = try RawClient(path: server.path)
+      await client.send(
+        #"{"jsonrpc":"2.0","id":1,"method":"node.hello","params":{"apiVersion":1,"client":"nc"}}"#)
+      await client.send(#"{"jsonrpc":"2.0","id":2,"method":"node.status"}"#)
+      await client.finishWriting()
+      #expect(try await client.notice() == .answer(id: .number(1)))
+      #expect(try await client.notice() == .answer(id: .number(2)))
+    }
+  }
+}

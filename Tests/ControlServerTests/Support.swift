@@ -114,6 +114,9 @@ actor RawClient {
     unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
 
+  /// Says that nothing more will be asked.
+  func finishWriting() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
   /// nil when the server has ended the connection.
   func line() -> [UInt8]? {
     while true {

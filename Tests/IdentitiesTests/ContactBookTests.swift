@@ -42,6 +42,25 @@ import Testing
     #expect(again == nil)
   }
 
+  @Test func whatIsSettledHoldsAfterARestart() throws {
+    var book = try makeBook()
+    let name = try PeerName("bob")
+    _ = book.observe(mallory, name: name)
+    _ = book.trust(bob, name: name, isVerified: false)
+    var restored = ContactBook(book.all)
+    let again = restored.observe(mallory, name: name)
+    #expect(again == nil && restored.meant(by: name) == bob)
+    #expect(restored.mayReach(bob) == .fine)
+  }
+
+  @Test func trustDoesNotUnblock() throws {
+    var book = try makeBook()
+    let name = try PeerName("bob")
+    _ = book.setBlocked(true, bob, name: name)
+    _ = book.trust(bob, name: name, isVerified: true)
+    #expect(book.mayReach(bob) == .blocked)
+  }
+
   @Test func verifiedFriendStaysReachable() throws {
     var book = try makeBook()
     let name = try PeerName("bob")
@@ -49,7 +68,7 @@ import Testing
     let observed = book.observe(mallory, name: name)
     let contact = try #require(observed)
     #expect(contact.state == .verified && contact.rival == mallory)
-    #expect(book.mayReach(bob) == .fine)
+    #expect(book.mayReach(bob) == .fine && book.mayReach(mallory) == .changed(contact))
   }
 
   @Test func namesAreComparedUnderCanonicalEquivalence() throws {

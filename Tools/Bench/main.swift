@@ -42,7 +42,7 @@ do {
 } catch {
   let text = "relaychat-bench: \(error)\n"
   _ = unsafe write(2, text, text.utf8.count)
-  exit(1)
+  exit(3)
 }
 let output = isJSON ? "[" + rows.map(\.json).joined(separator: ",\n ") + "]\n" : BenchRow.table(rows)
 _ = unsafe write(1, output, output.utf8.count)
