@@ -24,10 +24,19 @@ struct TrafficLogger {
       descriptor = 1
       return
     }
-    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw ProgramFailure("The file \(path) cannot be written; choose another one with --output.")
     }
+    endBrokenLine()
+  }
+
+  /// A line that a full disk or a kill has cut is ended, so that it does not take the next one with it.
+  private func endBrokenLine() {
+    let size = lseek(descriptor, 0, SEEK_END)
+    var last: UInt8 = 0x0A
+    guard size > 0, unsafe pread(descriptor, &last, 1, size - 1) == 1, last != 0x0A else { return }
+    _ = Output.write([0x0A], to: descriptor)
   }
 
   /// Returns when the task is cancelled. The first connection must succeed, so that a wrong path is told at once.
@@ -46,6 +55,11 @@ struct TrafficLogger {
       } catch {
         switch error {
         case .connectionLost, .timeout: break
+        case .systemCall("write", EPIPE): return
+        case .systemCall("write", ENOSPC), .systemCall("write", EFBIG), .systemCall("write", EDQUOT):
+          let place = context.settings.text("output") ?? "standard output"
+          throw ProgramFailure(
+            "There is no room left to write to \(place); make room, or name another file with --output.")
         default: throw ProgramFailure(error)
         }
       }

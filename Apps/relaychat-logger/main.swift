@@ -5,7 +5,7 @@ import Programs
 let loggerCommand = Command(
   "relaychat-logger", summary: "write down what the links of a node carry",
   examples: [
-    CommandExample("relaychat-logger --output mesh.jsonl", "one JSON object for each packet, in or out"),
+    CommandExample("relaychat-logger --output mesh.jsonl", "one JSON object for each packet that comes in"),
     CommandExample("relaychat-logger | jq 'select(.verdict != \"accepted\")'", "what is dropped, and why"),
   ],
   options: CommonOptions.all + [
@@ -14,7 +14,7 @@ let loggerCommand = Command(
       environment: "RELAYCHAT_LOGGER_OUTPUT")
   ],
   notes: [
-    "Fields: time, link, direction, packetKind, id, hops, size, verdict. Contents are never written.",
+    "Fields: kind, time, link, neighbour, direction, packetKind, id, hops, size, verdict. Contents are never written.",
     "When the daemon goes, the logger waits for it; the line {\"kind\":\"gap\"} says from when to when nothing was seen.",
     CommonOptions.exitCodes,
   ])

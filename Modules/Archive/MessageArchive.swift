@@ -211,7 +211,14 @@ package actor MessageArchive: SessionStore {
   private func guarded<Result>(
     _ body: () throws(DatabaseError) -> Result
   ) throws(SessionStoreError) -> Result {
-    do { return try body() } catch { throw SessionStoreError(reason: "\(error)") }
+    do { return try body() } catch {
+      switch error {
+      case .full: throw SessionStoreError(reason: "the disk is full")
+      case .busy: throw SessionStoreError(reason: "another program holds the archive")
+      case .corrupt: throw SessionStoreError(reason: "the archive is damaged")
+      default: throw SessionStoreError(reason: "\(error)")
+      }
+    }
   }
 }
 

@@ -45,6 +45,8 @@ struct NodeIdentity: ~Copyable {
       return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: true)
     } catch let error as NodeIdentityError {
       throw error
+    } catch DatabaseError.full {
+      throw .storeFailed(reason: "the disk is full")
     } catch let error as DatabaseError {
       throw .storeFailed(reason: "\(error)")
     } catch {

@@ -89,7 +89,8 @@ struct NodeService: ControlService {
     let message: StoredMessage
     do {
       message = try await node.session.send(
-        parameters.text, to: conversation, isEcho: parameters.isEcho ?? false, isFromBot: parameters.isBot ?? parameters.isEcho ?? false)
+        parameters.text, to: conversation, isEcho: parameters.isEcho ?? false,
+        isFromBot: parameters.isBot ?? parameters.isEcho ?? false)
     } catch {
       throw ControlError(error)
     }
