@@ -20,6 +20,8 @@ final class RawPeer {
   private var session: any LinkSession
   private var buffer = [UInt8](repeating: 0, count: 4_097)
   private var owed: [UInt64] = []
+  /// When the last message came out of the socket, before anything looked into it.
+  private(set) var arrivedAt: UInt64 = 0
 
   /// Dials the node `name` in `directory` and secures the link.
   init(name: String, dialling peer: String, in directory: String) async throws {
@@ -96,6 +98,7 @@ final class RawPeer {
 
   private func receive() throws -> ArraySlice<UInt8> {
     let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+    arrivedAt = Stopwatch.now()
     guard count > 0 else { throw Failure(what: "the daemon hung up") }
     return buffer[..<count]
   }
