@@ -135,7 +135,7 @@ enum DaemonProcess {
       let log = log.labelled(chosen.options.scheme)
       let context = TransportContext(
         time: time, random: { jitter.next() }, nextLinkID: { counter.next() }, nodeName: name,
-        note: { text in log.info("transport", ["note": .text(text)]) })
+        note: { text in log.notice("transport", ["note": .text(text)]) })
       do {
         made.append(
           NodeParts.RunningTransport(transport: try chosen.factory.make(chosen.options, context), jitter: jitter))
