@@ -11,9 +11,12 @@ func showStatus(_ context: ProgramContext) async throws(ProgramFailure) {
     return
   }
   let me = PeerReference(id: status.peerID, name: status.name)
-  Output.line("\(TerminalText.neutralised(status.icon)) \(PeerText.name(me)), version \(status.version)")
+  let icon = status.icon.isEmpty ? "" : TerminalText.neutralised(status.icon) + " "
+  Output.line("\(icon)\(PeerText.name(me)), version \(status.version)")
   Output.line("up \(PeerText.age(status.uptimeSeconds)), state \(TerminalText.neutralised(status.statePhase))")
-  Output.line("\(status.linkCount) links, \(status.peerCount) peers")
+  Output.line(
+    "\(status.linkCount) \(status.linkCount == 1 ? "link" : "links"), \(status.peerCount) "
+      + (status.peerCount == 1 ? "peer" : "peers"))
   for transport in status.transports {
     Output.line(TerminalText.neutralised("transport \(transport.name) (\(transport.scheme)): \(transport.state)"))
   }
