@@ -65,7 +65,7 @@ package struct LinkTransfer: Sendable {
   /// Takes a packet to hand over. Doing it twice while the first is under way does nothing.
   package mutating func enqueue(_ packet: OutgoingPacket) {
     guard inFlight[packet.key] == nil else { return }
-    if !queue.insertIfRoom(packet) { for _ in queue.insert(packet) { count(.queueFull) } }
+    for _ in queue.insert(packet) { count(.queueFull) }
   }
 
   /// Puts a link frame of the link's own (a ping, a request) ahead of every packet. At most 64 wait; the oldest goes.

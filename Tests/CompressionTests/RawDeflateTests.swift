@@ -1,5 +1,6 @@
 import Bytes
 import Compression
+import TestKit
 import Testing
 
 struct RawDeflateTests {
@@ -13,7 +14,7 @@ struct RawDeflateTests {
 
   @Test(arguments: [0, 1, 95, 96, 509, 16_383, 16_384, 16_385, 65_535, 65_536])
   func whatWasDeflatedComesBack(count: Int) throws {
-    var generator = SplitMix(seed: UInt64(count))
+    var generator = SeededGenerator(seed: UInt64(count))
     let noise = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     let text = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 7) }
     for input in [noise, text] {
@@ -67,7 +68,7 @@ struct RawDeflateTests {
 
   @Test func anyBytesGiveAValueOrAnError() {
     let seed: UInt64 = 0xC0FFEE
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for round in 0..<5_000 {
       let bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in
         UInt8.random(in: .min ... .max, using: &generator)
@@ -76,17 +77,5 @@ struct RawDeflateTests {
         #expect(output.count <= CompressionLimits.inflatedByteCount, "seed \(seed) round \(round)")
       }
     }
-  }
-}
-
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed &>> 31)
   }
 }

@@ -1,6 +1,7 @@
 import Bytes
 import Identities
 import Primitives
+import TestKit
 import Testing
 
 struct CardTests {
@@ -91,7 +92,7 @@ struct CardTests {
     let keys = try makeKeys()
     let bytes = try makeCard(keys).encoded
     let seed: UInt64 = 99
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for round in 0..<2_000 {
       var bent = round.isMultiple(of: 2) ? bytes : (0..<Int.random(in: 0...300, using: &generator)).map { _ in 1 }
       for _ in 0..<Int.random(in: 1...4, using: &generator) where !bent.isEmpty {

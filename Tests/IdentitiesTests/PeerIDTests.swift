@@ -1,6 +1,7 @@
 import Bytes
 import Identities
 import Primitives
+import TestKit
 import Testing
 
 struct PeerIDTests {
@@ -34,7 +35,7 @@ struct PeerIDTests {
   }
 
   @Test func orderIsTheOrderOfBytes() {
-    var generator = SplitMix(seed: 5)
+    var generator = SeededGenerator(seed: 5)
     for _ in 0..<200 {
       let one = PeerID(high: generator.next() % 3, low: generator.next())
       let two = PeerID(high: generator.next() % 3, low: generator.next())

@@ -1,4 +1,5 @@
 import Identities
+import TestKit
 import Testing
 
 struct PeerNameTests {
@@ -62,7 +63,7 @@ struct PeerNameTests {
 
   @Test func anyTextIsANameOrAnErrorAndCuttingNeverExceeds() {
     let seed: UInt64 = 77
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for round in 0..<3_000 {
       let bytes = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
         UInt8.random(in: .min ... .max, using: &generator)

@@ -1,17 +1,9 @@
 import Bytes
 import Primitives
+import TestKit
 import WireFormat
 
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed &>> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed &>> 31)
-  }
+extension SeededGenerator {
   mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
   }
@@ -34,7 +26,7 @@ func draft(_ kind: PacketKind = .personal, body: [UInt8] = [1, 2, 3]) throws(Wir
 
 /// A packet of exactly `byteCount` bytes with an ID of its own.
 func packet(byteCount: Int, seed: UInt64 = 1) throws -> Packet {
-  var generator = SplitMix(seed: seed)
+  var generator = SeededGenerator(seed: seed)
   return try draft(.personal, body: generator.bytes(byteCount - 32)).unsigned()
 }
 

@@ -1,4 +1,5 @@
 import Bytes
+import TestKit
 import Testing
 import WireFormat
 
@@ -90,7 +91,7 @@ struct LinkFrameTests {
 
   @Test func anyBytesGiveAFrameOrAnErrorAndComeBack() throws {
     let seed: UInt64 = 0xF4A3
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for round in 0..<20_000 {
       var bytes = generator.bytes(Int.random(in: 0...40, using: &generator))
       if !bytes.isEmpty { bytes[0] = UInt8.random(in: 0...9, using: &generator) }

@@ -1,4 +1,5 @@
 import Bytes
+import TestKit
 import Testing
 import WireFormat
 
@@ -50,7 +51,7 @@ struct PacketHeaderTests {
 
   @Test func anyBytesGiveAHeaderOrAnErrorAndNothingTraps() throws {
     let seed: UInt64 = 0x5EED
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let valid = try packet(byteCount: 200).relayed(addingAge: 3, appending: 7)
     var accepted = 0
     for round in 0..<20_000 {

@@ -1,5 +1,6 @@
 import Bytes
 import Primitives
+import TestKit
 import Testing
 import WireFormat
 
@@ -35,7 +36,7 @@ struct ReassemblyTests {
   @Test(arguments: [38, 39, 64, 100, 244, 482, 483, 509])
   func anySizeComesTogetherInAnyOrder(payload: Int) throws {
     let seed = UInt64(payload)
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var bench = try Bench()
     for byteCount in [payload, payload + 1, 500, 1_000, 32_644] {
       let packet = try packet(byteCount: byteCount, seed: UInt64(byteCount))
@@ -216,7 +217,7 @@ struct ReassemblyTests {
 
   @Test func lossIsRepairedByAskingAgain() throws {
     for seed: UInt64 in 1...20 {
-      var generator = SplitMix(seed: seed)
+      var generator = SeededGenerator(seed: seed)
       var bench = try Bench()
       let packet = try packet(byteCount: 5_000, seed: seed)
       let sender = try bench.fragmenter(packet, payload: 100)
@@ -241,7 +242,7 @@ struct ReassemblyTests {
 
   @Test func anyStreamOfFragmentsKeepsTheBounds() throws {
     let seed: UInt64 = 0xBEEF
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var bench = try Bench()
     for round in 0..<5_000 {
       let count = Int.random(in: 2...6, using: &generator)
