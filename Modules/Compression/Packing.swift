@@ -42,8 +42,7 @@ package enum Packing {
   }
 
   /// Reads what `pack` has made; call it only with bytes whose seal was opened. Total: any bytes give content or an
-  /// error. There is one packing of a content only: another bucket, padding that is not zero, or compression that did
-  /// not pay is refused.
+  /// error. Another bucket, padding that is not zero, or compression that did not pay is refused.
   package static func unpack(_ packed: [UInt8]) throws(CompressionError) -> [UInt8] {
     guard packed.count >= CompressionLimits.packedHeadBytes else { throw .malformedPacking }
     let head = UInt16(packed[0]) << 8 | UInt16(packed[1])

@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 internal import Lifecycle
-internal import Transports
+package import Transports
 
 /// The directory in which nodes of one machine meet: reads and writes its files, and sees them change.
 ///
 /// `NAME.sock` listens for dials, `NAME.beacon` holds what a node advertises (hint and digest, 12 hexadecimal digits)
 /// while it does, `NAME.place` and `air.ini` are described at `LocalAir`. Files are replaced by renaming, so a reader
 /// sees the old or the new one.
-struct LocalDirectory: Sendable {
+package struct LocalDirectory: Sendable {
   let path: String
   let name: String
 
@@ -162,11 +162,11 @@ struct LocalDirectory: Sendable {
     return descriptor
   }
 
-  static func text(_ advertisement: Advertisement) -> String {
+  package static func text(_ advertisement: Advertisement) -> String {
     hex(UInt64(advertisement.hint), digits: 8) + hex(UInt64(advertisement.digest), digits: 4) + "\n"
   }
 
-  static func advertisement(_ bytes: [UInt8]) -> Advertisement? {
+  package static func advertisement(_ bytes: [UInt8]) -> Advertisement? {
     let digits = bytes.prefix { $0 != UInt8(ascii: "\n") }
     // The numbers would take a sign, too.
     guard digits.count == 12, digits.allSatisfy(isHexadecimal) else { return nil }

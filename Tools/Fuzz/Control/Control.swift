@@ -66,6 +66,8 @@ private let fuzzer = Fuzzer(
   test: { bytes in
     guard let first = bytes.first else { return }
     let input = bytes.dropFirst()
+    // What a client reads of a node, which may be anybody's program.
+    _ = try? ControlNotice.decode(Array(input))
     // The first byte says into what pieces the rest is cut.
     let size = max(1, Int(first))
     var splitter = LineSplitter(limit: 300)

@@ -17,6 +17,9 @@ private let fuzzer = Fuzzer(
       require(message.encoded == bytes, "a message has one encoding")
       if case .connect(let name) = message { require(LocalName.isValid(name), "a name is valid") }
     }
+    if let beacon = LocalDirectory.advertisement(bytes) {
+      require(LocalDirectory.advertisement(Array(LocalDirectory.text(beacon).utf8)) == beacon, "a beacon comes back")
+    }
     let text = String(decoding: bytes, as: UTF8.self)
     require(LocalName.isValid(LocalName.made(from: text)), "every text gives a name")
     let refusal = LocalMessage.refused(reason: text).encoded
