@@ -30,10 +30,10 @@ func library(_ name: String, _ debianName: String, pkgConfig: String) -> Target 
   .systemLibrary(name: name, path: "Modules/\(name)", pkgConfig: pkgConfig, providers: [.apt([debianName])])
 }
 
-func module(_ name: String, _ dependencies: [String] = []) -> Target {
+func module(_ name: String, _ dependencies: [String] = [], settings: [SwiftSetting] = []) -> Target {
   .target(
     name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, path: "Modules/\(name)",
-    swiftSettings: house + instrumentation)
+    swiftSettings: house + instrumentation + settings)
 }
 
 func app(_ name: String, _ dependencies: [String], path: String? = nil) -> Target {
@@ -57,7 +57,7 @@ func fuzzer(_ name: String, _ dependencies: [String]) -> Target {
     linkerSettings: [.unsafeFlags([fuzzMode == "coverage" ? "-profile-generate" : "-sanitize=fuzzer"])])
 }
 
-let basics = ["Bytes", "Streams", "Lifecycle", "Telemetry", "Arguments"]
+let basics = ["Bytes", "Verifying", "Streams", "Lifecycle", "Telemetry", "Arguments"]
 let pure = ["Primitives", "Compression", "WireFormat", "Noise", "Identities", "Routing"]
 let actors = ["Advertising", "Scanning", "Links", "Relaying", "Sessions"]
 
@@ -72,19 +72,20 @@ let libraries: [Target] = [
 
 let modules: [Target] = [
   module("Bytes"),
+  module("Verifying", settings: [.define("SKIPPABLE_VERIFICATIONS", .when(configuration: .debug))]),
   module("Streams"),
   module("Lifecycle", ["CLinux"]),
   module("Telemetry", ["CLinux"]),
   module("Arguments", ["CInih"]),
 
-  module("Primitives", ["Bytes", "CCrypto"]),
-  module("Compression", ["Bytes", "CZlib"]),
+  module("Primitives", ["Bytes", "Verifying", "CCrypto"]),
+  module("Compression", ["Bytes", "Verifying", "CZlib"]),
 
-  module("WireFormat", ["Bytes", "Primitives", "Compression"]),
-  module("Noise", ["Bytes", "Primitives"]),
-  module("Identities", ["Bytes", "Primitives"]),
+  module("WireFormat", ["Bytes", "Verifying", "Primitives", "Compression"]),
+  module("Noise", ["Bytes", "Verifying", "Primitives"]),
+  module("Identities", ["Bytes", "Verifying", "Primitives"]),
 
-  module("Routing", ["Bytes", "Streams", "WireFormat", "Identities"]),
+  module("Routing", ["Bytes", "Verifying", "Streams", "WireFormat", "Identities"]),
 
   module("Transports", ["Bytes", "Streams"]),
 
@@ -92,20 +93,26 @@ let modules: [Target] = [
   module("Scanning", ["Bytes", "Streams", "Telemetry", "Transports"]),
   module(
     "Links",
-    ["Bytes", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Noise", "Primitives", "Routing"]),
+    [
+      "Bytes", "Verifying", "Streams", "Telemetry", "Transports", "WireFormat", "Identities", "Noise", "Primitives",
+      "Routing",
+    ]),
   module("Relaying", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Routing"]),
   module(
     "Sessions",
-    ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Noise", "Primitives", "Compression", "Routing"]),
+    [
+      "Bytes", "Verifying", "Streams", "Telemetry", "WireFormat", "Identities", "Noise", "Primitives", "Compression",
+      "Routing",
+    ]),
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
-  module("LocalTransport", ["Bytes", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
-  module("Database", ["Bytes", "CSQLite"]),
+  module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
+  module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
-  module("ControlServer", ["Bytes", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
+  module("ControlServer", ["Bytes", "Verifying", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
   module("ControlClient", ["Bytes", "Streams", "Lifecycle", "ControlAPI", "CLinux"]),
   module(
     "Programs",

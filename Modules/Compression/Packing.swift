@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Verifying
 
 /// Makes a message ready to be sealed, and reads it again after it was opened: compressed where that pays, then padded
 /// to one of few sizes, so that the size on the air says little about the content.
@@ -49,7 +50,7 @@ package enum Packing {
     let length = Int(head & 0x7fff)
     let end = CompressionLimits.packedHeadBytes + length
     guard length <= CompressionLimits.packedBytes, packed.count == bucket(for: length),
-      packed[end...].allSatisfy({ $0 == 0 })
+      packed[end...].allSatisfy({ $0 == 0 }) || PaddingZero.isSkipped
     else { throw .malformedPacking }
     let body = Array(packed[CompressionLimits.packedHeadBytes..<end])
     guard head & 0x8000 != 0 else { return body }
@@ -59,4 +60,9 @@ package enum Packing {
     }
     return content
   }
+}
+
+/// What fills a bucket is zero.
+enum PaddingZero: Verification {
+  static let name = "padding-zero"
 }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import CZlib
+internal import Verifying
 
 /// Raw deflate (RFC 1951): no zlib header and no checksum, because what is compressed is sealed afterwards.
 ///
@@ -68,16 +69,16 @@ package enum RawDeflate {
     unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: CompressionLimits.stepByteCount) { step in
       while true {
         // One byte beyond the limit tells a stream that ends there from one that goes on.
-        let room = min(step.count, limit - output.count + 1)
+        let room = InflateLimit.isSkipped ? step.count : min(step.count, limit - output.count + 1)
         unsafe stream.next_out = step.baseAddress
         unsafe stream.avail_out = UInt32(room)
         let code = unsafe CZlib.inflate(&stream, Z_NO_FLUSH)
         unsafe output.append(contentsOf: step.prefix(room - Int(stream.avail_out)))
-        guard output.count <= limit else { return .outputTooLarge(limit: limit) }
+        guard output.count <= limit || InflateLimit.isSkipped else { return .outputTooLarge(limit: limit) }
         switch code {
         case Z_STREAM_END:
           let left = unsafe Int(stream.avail_in)
-          return left == 0 ? nil : .trailingBytes(count: left)
+          return left == 0 || InflateEnd.isSkipped ? nil : .trailingBytes(count: left)
         case Z_OK where unsafe stream.avail_out == 0: continue
         case Z_OK, Z_BUF_ERROR: return .truncated
         case Z_DATA_ERROR, Z_NEED_DICT: return .corrupt
@@ -86,4 +87,14 @@ package enum RawDeflate {
       }
     }
   }
+}
+
+/// No more comes out than the limit.
+enum InflateLimit: Verification {
+  static let name = "inflate-limit"
+}
+
+/// Nothing follows a stream.
+enum InflateEnd: Verification {
+  static let name = "inflate-end"
 }

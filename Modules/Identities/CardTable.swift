@@ -1,3 +1,5 @@
+internal import Verifying
+
 /// The cards of the peers we know, at most 1,024.
 ///
 /// Contacts are pinned and never leave. When the table is full, the unpinned peer heard least recently makes room.
@@ -72,7 +74,7 @@ package struct CardTable: Sendable {
     let kept = entry.card
     let sequence = kept.card.sequence
     let outcome: Outcome
-    if card.card.sequence > sequence {
+    if card.card.sequence > sequence || CardSequence.isSkipped {
       entry.card = card
       outcome = .replaced(previous: kept)
     } else if card.card.sequence < sequence {
@@ -117,4 +119,9 @@ package struct CardTable: Sendable {
     entries[card.id] = Entry(card: card, lastHeard: now, isPinned: false)
     return .added(evicted: evicted)
   }
+}
+
+/// A card replaces only one of a lower sequence.
+enum CardSequence: Verification {
+  static let name = "card-sequence"
 }

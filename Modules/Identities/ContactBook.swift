@@ -1,3 +1,5 @@
+internal import Verifying
+
 /// How far the person behind a name is known.
 package enum ContactState: String, Sendable, CaseIterable {
   /// We have had to do with this peer; nobody has compared fingerprints.
@@ -98,8 +100,8 @@ package struct ContactBook: Sendable {
       }
       return .fine
     }
-    if contact.isBlocked { return .blocked }
-    return contact.state == .changed ? .changed(contact) : .fine
+    if contact.isBlocked, !ContactNotBlocked.isSkipped { return .blocked }
+    return contact.state == .changed && !ContactSettled.isSkipped ? .changed(contact) : .fine
   }
 
   /// A person has said that this peer is meant; `isVerified` when fingerprints were compared. Settles a change: whoever
@@ -141,4 +143,14 @@ package struct ContactBook: Sendable {
     contacts[peer] = contact
     return contact
   }
+}
+
+/// Nobody else claims the name of whom something is sent to.
+enum ContactSettled: Verification {
+  static let name = "contact-settled"
+}
+
+/// Whom something is sent to is not blocked.
+enum ContactNotBlocked: Verification {
+  static let name = "contact-not-blocked"
 }

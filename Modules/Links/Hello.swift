@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Verifying
 
 /// The first message on a link, both ways, before anything that says who we are.
 ///
@@ -29,9 +30,14 @@ package struct Hello: Sendable, Equatable {
 
   package init(decoding bytes: [UInt8]) throws(LinkSecurityError) {
     guard let version = bytes.first else { throw .malformed }
-    guard version == Self.version else { throw .unsupportedVersion(version) }
+    guard version == Self.version || HelloVersion.isSkipped else { throw .unsupportedVersion(version) }
     guard bytes.count >= Self.byteCount else { throw .malformed }
     frameSize = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
     token = bytes[4..<12].reduce(0) { $0 << 8 | UInt64($1) }
   }
+}
+
+/// Both ends speak one version.
+enum HelloVersion: Verification {
+  static let name = "hello-version"
 }

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Lifecycle
 package import Transports
+internal import Verifying
 
 /// The directory in which nodes of one machine meet: reads and writes its files, and sees them change.
 ///
@@ -29,7 +30,7 @@ package struct LocalDirectory: Sendable {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0 else { throw .systemCall("stat", code: errno) }
     guard facts.st_mode & S_IFMT == S_IFDIR else { throw .systemCall("open", code: ENOTDIR) }
-    guard facts.st_uid == geteuid() else { throw .notOurs }
+    guard facts.st_uid == geteuid() || LocalDirectoryOwner.isSkipped else { throw .notOurs }
     do { _ = try UnixSocketAddress(path: socketPath) } catch { throw .pathTooLong(byteCount: socketPath.utf8.count) }
   }
 
@@ -190,4 +191,9 @@ package struct LocalDirectory: Sendable {
     let text = String(value, radix: 16)
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
+}
+
+/// The directory where nodes of one machine meet is ours.
+enum LocalDirectoryOwner: Verification {
+  static let name = "local-directory-owner"
 }

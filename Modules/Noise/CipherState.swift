@@ -1,4 +1,5 @@
 internal import Primitives
+internal import Verifying
 
 /// A key and the counter of the next message under it (revision 34 section 5.1).
 package struct CipherState<Cipher: NoiseCipher>: ~Copyable, Sendable {
@@ -46,7 +47,7 @@ package struct CipherState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   ) throws(NoiseError) {
     guard hasKey else { return Self.append(content, to: &buffer) }
     try seal(content, counter: counter, authenticating: associated, appendingTo: &buffer)
-    counter += 1
+    counter &+= 1
   }
 
   /// The way back. A message that does not open leaves the counter where it was.
@@ -55,7 +56,7 @@ package struct CipherState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   ) throws(NoiseError) {
     guard hasKey else { return Self.append(message, to: &buffer) }
     try open(message, counter: counter, authenticating: associated, appendingTo: &buffer)
-    counter += 1
+    counter &+= 1
   }
 
   mutating func encryptWithAd(
@@ -90,7 +91,7 @@ package struct CipherState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   mutating func seal(
     _ content: RawSpan, counter: UInt64, authenticating associated: RawSpan, appendingTo buffer: inout [UInt8]
   ) throws(NoiseError) {
-    guard counter != NoiseLimits.reservedCounter else { throw .counterExhausted }
+    guard counter != NoiseLimits.reservedCounter || CounterLeft.isSkipped else { throw .counterExhausted }
     do throws(PrimitiveError) {
       try aead.seal(content, nonce: Cipher.nonce(counter), authenticating: associated, appendingTo: &buffer)
     } catch { throw NoiseError(error) }
@@ -100,7 +101,7 @@ package struct CipherState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   mutating func open(
     _ message: RawSpan, counter: UInt64, authenticating associated: RawSpan, appendingTo buffer: inout [UInt8]
   ) throws(NoiseError) {
-    guard counter != NoiseLimits.reservedCounter else { throw .counterExhausted }
+    guard counter != NoiseLimits.reservedCounter || CounterLeft.isSkipped else { throw .counterExhausted }
     do throws(PrimitiveError) {
       try aead.open(message, nonce: Cipher.nonce(counter), authenticating: associated, appendingTo: &buffer)
     } catch { throw NoiseError(error) }
@@ -126,4 +127,9 @@ package struct CipherState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   private static func append(_ bytes: RawSpan, to buffer: inout [UInt8]) {
     unsafe bytes.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) }
   }
+}
+
+/// The counter is not the one that is kept for `REKEY()`.
+enum CounterLeft: Verification {
+  static let name = "counter-left"
 }

@@ -1,4 +1,5 @@
 package import Streams
+internal import Verifying
 package import WireFormat
 
 /// What becomes of a packet, as the first rules of the mesh decide it.
@@ -82,16 +83,18 @@ package struct RelayState: Sendable {
   ) -> Decision {
     let header = packet.header
     let lifetime = header.kind.lifetime
-    if !blocked.isEmpty, slot != Int(SeenTable.ownSlot), blocked.contains(header.origin) {
+    if !blocked.isEmpty, slot != Int(SeenTable.ownSlot), blocked.contains(header.origin), !OriginNotBlocked.isSkipped {
       return Decision(verdict: .blocked, forward: .none)
     }
-    if UInt64(header.age) >= lifetime { return Decision(verdict: .expired, forward: .none) }
-    if let wall = wallMilliseconds, isOutside(header.time, lifetime: lifetime, wall: wall) {
+    if UInt64(header.age) >= lifetime, !PacketAge.isSkipped { return Decision(verdict: .expired, forward: .none) }
+    if let wall = wallMilliseconds, isOutside(header.time, lifetime: lifetime, wall: wall),
+      !PacketTime.isSkipped
+    {
       return Decision(verdict: .wrongTime, forward: .none)
     }
     let second = now.nanoseconds / 1_000_000_000
     let origin = UInt8(truncatingIfNeeded: slot)
-    if isMadeBefore(seen.watermark(forLink: origin), age: header.age, second: second) {
+    if isMadeBefore(seen.watermark(forLink: origin), age: header.age, second: second), !PacketRemembered.isSkipped {
       return Decision(verdict: .tooOld, forward: .none)
     }
     let hopsLeft = header.forwardsLeft
@@ -99,7 +102,9 @@ package struct RelayState: Sendable {
     case .new: return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
     case .upgrade: return forwarding(packet, verdict: .upgraded, hopsLeft: hopsLeft, from: slot)
     case .duplicate:
-      if !isDeduplicating { return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot) }
+      if !isDeduplicating || PacketSeen.isSkipped {
+        return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
+      }
       return Decision(verdict: .duplicate, forward: .none)
     }
   }
@@ -139,4 +144,29 @@ package struct RelayState: Sendable {
   private func isMadeBefore(_ watermark: UInt64, age: UInt32, second: UInt64) -> Bool {
     watermark > 0 && second &- min(second, UInt64(age / 1_000)) < watermark
   }
+}
+
+/// The origin of a packet is not blocked here.
+enum OriginNotBlocked: Verification {
+  static let name = "origin-not-blocked"
+}
+
+/// A packet is within its lifetime by its counted age.
+enum PacketAge: Verification {
+  static let name = "packet-age"
+}
+
+/// The time of a packet is within its lifetime by a clock that is known to be right.
+enum PacketTime: Verification {
+  static let name = "packet-time"
+}
+
+/// A packet is not from before the oldest moment we remember.
+enum PacketRemembered: Verification {
+  static let name = "packet-remembered"
+}
+
+/// A packet was not seen before.
+enum PacketSeen: Verification {
+  static let name = "packet-seen"
 }

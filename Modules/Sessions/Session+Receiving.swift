@@ -4,6 +4,7 @@ internal import Primitives
 internal import Routing
 internal import Streams
 internal import Telemetry
+internal import Verifying
 internal import WireFormat
 
 extension Session {
@@ -49,7 +50,9 @@ extension Session {
 
   private func receiveCard(_ packet: Packet, now: MonotonicTime) async {
     let body = Array(packet.body)
-    guard let card = try? VerifiedCard(verifying: body.rawSpan), card.id.tag == packet.header.origin.rawValue else {
+    guard let card = try? VerifiedCard(verifying: body.rawSpan),
+      card.id.tag == packet.header.origin.rawValue || CardOfOrigin.isSkipped
+    else {
       counters.count(.cardsRefused)
       return
     }
@@ -137,13 +140,13 @@ extension Session {
   /// - Returns: whether it is new and on disk.
   private func keep(_ message: StoredMessage) async -> Bool {
     let isNew = recent.insert(message.id, of: message.author)
-    if !isNew, isDeduplicating {
+    if !isNew, isDeduplicating, !MessageNew.isSkipped {
       counters.count(.messagesRepeated)
       return false
     }
     do {
       let isInserted = try await ports.store.insert(message)
-      guard isInserted || !isDeduplicating else {
+      guard isInserted || !isDeduplicating || MessageNew.isSkipped else {
         counters.count(.messagesRepeated)
         return false
       }
@@ -172,4 +175,14 @@ extension Session {
 
   /// Links the packet has crossed to get here.
   private func links(crossed packet: Packet) -> UInt8 { min(packet.header.hops, 254) + 1 }
+}
+
+/// A card that travels is the one of its origin.
+enum CardOfOrigin: Verification {
+  static let name = "card-of-origin"
+}
+
+/// A message was not shown before.
+enum MessageNew: Verification {
+  static let name = "message-new"
 }

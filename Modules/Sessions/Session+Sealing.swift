@@ -2,6 +2,7 @@ internal import Identities
 internal import Primitives
 internal import Streams
 internal import Telemetry
+internal import Verifying
 internal import WireFormat
 
 /// Packets out of contents: signed where everybody may read, sealed where one may.
@@ -21,7 +22,8 @@ extension Session {
       case .everyone:
         packet = try sign(try PacketDraft(kind: .public, time: wall, origin: ownTag, body: content.encoded))
       case .peer(let peer):
-        guard let prekey = directory.card(of: peer)?.card.prekey, prekey.sealUntil > wall else { return nil }
+        guard let prekey = directory.card(of: peer)?.card.prekey, prekey.sealUntil > wall || PrekeyFresh.isSkipped
+        else { return nil }
         let body = try PersonalSeal.seal(
           content.encoded, from: ownID, key: keys.sharedAgreementKey(), to: peer, prekey: prekey, time: wall,
           random: ports.random)
@@ -110,7 +112,7 @@ extension Session {
       }
       return nil
     }
-    guard opened.sender.tag == packet.header.origin.rawValue else {
+    guard opened.sender.tag == packet.header.origin.rawValue || SenderOfOrigin.isSkipped else {
       counters.count(.sealRefused)
       return nil
     }
@@ -118,7 +120,7 @@ extension Session {
       hold(packet, id: id, receivedAt: receivedAt)
       return nil
     }
-    guard author.card.agreementKey == opened.key else {
+    guard author.card.agreementKey == opened.key || SenderKey.isSkipped else {
       counters.count(.sealRefused)
       return nil
     }
@@ -156,7 +158,8 @@ extension Session {
   func receive(_ ids: [MessageID], _ state: MessageState, from peer: PeerID) async {
     for id in ids {
       guard let message = try? await ports.store.message(id), message.author == ownID,
-        message.conversation == .peer(peer), message.state != .read, message.state != state
+        message.conversation == .peer(peer) || ReceiptOfRecipient.isSkipped, message.state != .read,
+        message.state != state
       else { continue }
       do {
         try await ports.store.setState(state, of: id, author: ownID)
@@ -168,4 +171,24 @@ extension Session {
       events.send(.state(id, state))
     }
   }
+}
+
+/// Who is named inside a seal is the origin of the packet.
+enum SenderOfOrigin: Verification {
+  static let name = "sender-of-origin"
+}
+
+/// The key that a seal has proved is the one of whom it names.
+enum SenderKey: Verification {
+  static let name = "sender-key"
+}
+
+/// A prekey that is sealed to is within its time.
+enum PrekeyFresh: Verification {
+  static let name = "prekey-fresh"
+}
+
+/// A receipt comes from whom the message was for.
+enum ReceiptOfRecipient: Verification {
+  static let name = "receipt-of-recipient"
 }

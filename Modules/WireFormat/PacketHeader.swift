@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Verifying
 
 /// Everything of a packet but its route entries, body and signature, whose places it knows. Wire version 1:
 ///
@@ -112,9 +113,14 @@ package struct PacketHeader: Hashable, Sendable {
   /// Links this copy may still cross, the one it came over included: min(time to live, the kind's maximum) − hops, and
   /// not below 0. A neighbour that gets it passes it on when at least 2 are left, with one more hop counted.
   package var remainingHops: Int {
-    max(0, Int(min(timeToLive, kind.maximumTimeToLive)) &- Int(hops))
+    max(0, Int(HopsOfKind.isSkipped ? timeToLive : min(timeToLive, kind.maximumTimeToLive)) &- Int(hops))
   }
 
   /// Whether a neighbour that got this copy may pass it on.
   package var mayCrossAnotherLink: Bool { remainingHops >= 2 }
+}
+
+/// A packet goes no further than its kind may.
+enum HopsOfKind: Verification {
+  static let name = "hops-of-kind"
 }

@@ -93,6 +93,16 @@ import Testing
     check(!queue.append(answer: line("x")))
   }
 
+  @Test func anotherUserHasNoPermission() {
+    func permission(user: UInt32, isOfGroup: Bool) -> ControlPermission? {
+      ConnectedClient.permission(user: user, own: 1_000, groupPermission: .send) { isOfGroup }
+    }
+    #expect(permission(user: 1_000, isOfGroup: false) == .admin)
+    #expect(permission(user: 0, isOfGroup: false) == .admin)
+    #expect(permission(user: 1_001, isOfGroup: true) == .send)
+    #expect(permission(user: 1_001, isOfGroup: false) == nil)
+  }
+
   @Test func partialWritesGoOnWhereTheyStopped() {
     var queue = OutputQueue()
     _ = queue.append(answer: line("hello"))

@@ -130,6 +130,18 @@ let schema = ["CREATE TABLE notes (id INTEGER PRIMARY KEY, key BLOB, body TEXT, 
     }
   }
 
+  @Test(.enabled(if: geteuid() == 0)) func directoryOfAnotherUserIsRefused() throws {
+    #expect(unsafe mkdir(directory.path, 0o700) == 0)
+    #expect(unsafe chown(directory.path, 1, 1) == 0)
+    #expect(throws: DatabaseError.directory(.notOurs(path: directory.path, owner: 1))) { try open() }
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func fileOfAnotherUserIsRefused() throws {
+    _ = try open()
+    #expect(unsafe chown(directory.file, 1, 1) == 0)
+    #expect(throws: DatabaseError.notOurs(path: directory.file, owner: 1)) { try open() }
+  }
+
   @Test func strangeFileIsCorruptAndStays() throws {
     try PrivateDirectory.prepare(directory.path)
     let bytes = Array(repeating: UInt8(ascii: "x"), count: 4_096)

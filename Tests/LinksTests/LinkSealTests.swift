@@ -121,6 +121,17 @@ import Testing
     }
   }
 
+  @Test func frameOfAnotherLengthThanItSaysIsRefused() async throws {
+    let link = try await meet(try side("alice"), try side("bob"))
+    let frame = try link.one.session.seal([1, 2, 3])
+    for change in [1, 2, 0x80] as [UInt8] {
+      var changed = frame
+      changed[1] ^= change
+      #expect(throws: LinkSecurityError.frameRefused) { try link.other.session.open(changed) }
+    }
+    #expect(try link.other.session.open(frame) == [1, 2, 3])
+  }
+
   @Test func threat14_strangerOfAClosedCommunityIsAnsweredNothing() async throws {
     let member = try side("member", community: 7)
     for stranger in [try side("stranger"), try side("other", community: 8)] {

@@ -158,6 +158,14 @@ struct TransportTests {
     #expect(try channel.responder.opened(later) == [3])
   }
 
+  @Test func aForgedCounterFarAheadCostsNoWork() throws {
+    var channel = try P256Channel.made(rekeyInterval: 1_024)
+    var forged = try channel.initiator.sealed([1])
+    let counter = (NoiseLimits.keysAhead + 1) * 1_024
+    for index in 0..<8 { forged[index] = UInt8(truncatingIfNeeded: counter >> (56 - 8 * UInt64(index))) }
+    #expect(throws: NoiseError.tooFarAhead(counter)) { try channel.responder.opened(forged) }
+  }
+
   @Test func rekeyByHandFollowsOnBothSides() throws {
     var channel = try P256Channel.made()
     let old = try channel.initiator.sealed([1])
