@@ -170,8 +170,7 @@ let suites: [Target] = [
     "NodeRuntime",
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
-      "Primitives",
-      "Telemetry", "Bytes",
+      "Primitives", "Telemetry", "Bytes", "Archive",
     ]),
 ]
 

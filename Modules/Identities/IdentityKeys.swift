@@ -78,6 +78,22 @@ package struct IdentityKeys: ~Copyable, Sendable {
     return isDue
   }
 
+  /// The time of day was set: what was `old` is `new`. Every prekey is moved along, so that it lives as long as was
+  /// promised, by the time that has really passed. A new card is due.
+  package mutating func clockStepped(from old: UInt64, to new: UInt64) {
+    func moved(_ time: UInt64) -> UInt64 {
+      let (sum, isOver) = time.addingReportingOverflow(new)
+      return min(isOver || sum < old ? 0 : sum - old, Self.latestCreation)
+    }
+    for index in prekeys.indices {
+      let own = prekeys[index].prekey
+      let created = moved(prekeys[index].created)
+      prekeys[index] = DatedPrekey(
+        prekey: OwnPrekey(key: own.key.shared(), id: own.id, sealUntil: created + IdentitiesLimits.prekeySealing),
+        created: created)
+    }
+  }
+
   /// 64 bytes over `label` ‖ `bytes`.
   package func sign(_ label: DomainLabel, _ bytes: RawSpan) throws(PrimitiveError) -> [UInt8] {
     try ECDSA.sign(SHA256.digest(label: label, bytes), with: signing)

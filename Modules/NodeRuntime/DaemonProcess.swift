@@ -18,10 +18,17 @@ enum DaemonProcess {
   ) async throws(DaemonError) -> Int32 {
     umask(0o077)
     _ = clinux_set_undumpable()
-    let time = TimeSource.system
     let log = makeLog(configuration, environment: environment)
     let state = try openState(configuration.statePath)
     let (plain, archive) = try openStores(state)
+    let clock: FlooredClock
+    do {
+      clock = try await FlooredClock.load(
+        from: plain, system: .system, isSynchronised: { SystemClock.isSynchronised }, log: log)
+    } catch {
+      throw .database(error)
+    }
+    let time = clock.time
     let identity: NodeIdentity
     do {
       identity = try await NodeIdentity.load(from: plain, random: .system, wall: time.wallMilliseconds())
@@ -51,7 +58,8 @@ enum DaemonProcess {
     do { signals = try UnixSignals.stream() } catch { throw .signals }
     let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
     let parts = NodeParts(
-      node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events), stop: stop,
+      node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events),
+      clock: clock, stop: stop,
       ready: ready, log: log)
     log.notice("node starts", ["peer": .text(node.session.ownID.shortHex), "version": .text(Daemon.version)])
     let outcome = await ServiceGroup(

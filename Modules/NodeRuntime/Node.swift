@@ -104,7 +104,7 @@ package final class Node: Sendable {
         deliveries: relay.deliveries, originate: { packet, id in await relay.originate(packet, id: id) },
         block: { origins in await relay.block(origins) },
         store: environment.store, saveIdentity: environment.saveIdentity, ownCard: ownCard, time: time,
-        random: random, log: log.labelled("session")),
+        random: random, log: log.labelled("session"), isClockSynchronised: environment.isClockSynchronised),
       isDeduplicating: environment.isDeduplicating)
     counters.register(links.counters)
     counters.register(scanner.counters)

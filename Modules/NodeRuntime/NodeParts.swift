@@ -20,6 +20,7 @@ struct NodeParts: Service {
   let transports: [RunningTransport]
   let server: ControlSocketServer
   let bridge: EventBridge
+  let clock: FlooredClock
   let stop: Stop
   let ready: ReadinessNotification
   let log: Log
@@ -38,6 +39,7 @@ struct NodeParts: Service {
       for running in transports { group.addTask { try await self.supervise(running) } }
       group.addTask { await self.node.run() }
       group.addTask { await self.bridge.run() }
+      group.addTask { await self.clock.run() }
       group.addTask { try await self.server.run() }
       group.addTask {
         _ = await self.stop.reached(.graceful)

@@ -11,7 +11,8 @@ package import WireFormat
 /// * A copy with at least two more hops left than the one relayed is relayed once more, because the first copy may
 ///   have come by a detour; it is not delivered again.
 /// * A packet past its lifetime by its counted age is refused. Its time is held against our clock only when that
-///   clock is known to be right.
+///   clock is known to be right, and the origin has not said that it does not know its own to be: otherwise nobody
+///   would carry what a node without a clock says.
 ///
 /// Pure, and free of allocation once its tables are warm.
 package struct RelayState: Sendable {
@@ -87,7 +88,8 @@ package struct RelayState: Sendable {
       return Decision(verdict: .blocked, forward: .none)
     }
     if UInt64(header.age) >= lifetime, !PacketAge.isSkipped { return Decision(verdict: .expired, forward: .none) }
-    if let wall = wallMilliseconds, isOutside(header.time, lifetime: lifetime, wall: wall),
+    if let wall = wallMilliseconds, !header.flags.contains(.clockUnsure),
+      isOutside(header.time, lifetime: lifetime, wall: wall),
       !PacketTime.isSkipped
     {
       return Decision(verdict: .wrongTime, forward: .none)

@@ -16,6 +16,8 @@ package struct PeerDirectory: Sendable {
     package var lastHeard: MonotonicTime?
     var deadline = MonotonicTime.never
     var silentSince: MonotonicTime?
+    /// Of the card in the table; nil when it is only known from before the start.
+    var evidence: CardEvidence?
   }
 
   package enum CardNews: Sendable, Equatable {
@@ -42,6 +44,15 @@ package struct PeerDirectory: Sendable {
   /// The cards of the peers that share an origin tag; more than one only by an attack that needs 2^32 keys.
   package func cards(tag: UInt64) -> [VerifiedCard] { table.ids(tag: tag).compactMap { table[$0] } }
 
+  /// Milliseconds for which something may still be sealed to the prekey of a peer.
+  package func sealingTimeLeft(
+    for peer: PeerID, now: MonotonicTime, wall: UInt64, isSynchronised: Bool
+  ) -> UInt64 {
+    guard let card = table[peer]?.card else { return 0 }
+    return PrekeyTerm.left(
+      of: card, evidence: entries[peer]?.evidence, now: now, wall: wall, isSynchronised: isSynchronised)
+  }
+
   /// A card kept from before the start: known, and not heard yet.
   package mutating func restore(_ card: VerifiedCard) {
     guard card.id != ownID else { return }
@@ -51,19 +62,30 @@ package struct PeerDirectory: Sendable {
   }
 
   /// A verified card came, over a link or over hops.
-  package mutating func receive(_ card: VerifiedCard, now: MonotonicTime) -> (news: CardNews, changes: [PeerChange]) {
+  ///
+  /// - Parameters:
+  ///   - age: milliseconds since it was issued, counted; nil over a link, where the peer itself gives its newest.
+  package mutating func receive(
+    _ card: VerifiedCard, age: UInt64? = nil, now: MonotonicTime
+  ) -> (news: CardNews, changes: [PeerChange]) {
     guard card.id != ownID else { return (.known, []) }
     let old = table[card.id]
+    let evidence = CardEvidence(receivedAt: now, age: age ?? 0, isLive: age == nil)
     switch table.update(card, now: now.nanoseconds / 1_000_000) {
     case .equivocation: return (.equivocation, [change(.equivocated, card)])
-    case .stale, .unchanged, .full: return (.known, [])
+    case .unchanged:
+      // A repetition over hops makes nothing younger; the peer itself does.
+      if evidence.isLive || entries[card.id]?.evidence == nil { entries[card.id]?.evidence = evidence }
+      return (.known, [])
+    case .stale, .full: return (.known, [])
     case .added, .replaced: break
     }
     trim()
     guard let old else {
-      entries[card.id] = Entry()
+      entries[card.id] = Entry(evidence: evidence)
       return (.keep, [])
     }
+    entries[card.id]?.evidence = evidence
     let isRenamed = old.card.name != card.card.name || old.card.icon != card.card.icon
     return (.keep, isRenamed ? [change(.renamed, card)] : [])
   }

@@ -13,6 +13,8 @@ extension Session {
     case .neighbourUp(let card):
       let now = ports.time.now()
       await learn(card, now: now)
+      // Whoever is here has a key that may be sealed to, whatever its clock and ours say.
+      await sendWaiting(to: card.id)
       tell(directory.neighbourUp(card.id, now: now))
       // A newcomer brings others within reach of us: tell them soon, but not once per link of a crowd.
       presenceDue = min(presenceDue, max(now, presenceSentAt.advanced(by: SessionsLimits.presenceFloor)))
@@ -56,15 +58,17 @@ extension Session {
       counters.count(.cardsRefused)
       return
     }
-    await learn(card, now: now)
+    let onTheWay = packet.header.time - min(packet.header.time, card.card.issued)
+    await learn(card, age: onTheWay + UInt64(packet.header.age), now: now)
     // The card is authentic, its journey is not: an old one may be replayed, so only a new one is a sign of life.
     if directory.entry(of: card.id)?.lastHeard == nil {
       tell(directory.heard(card.id, hops: links(crossed: packet), now: now))
     }
   }
 
-  private func learn(_ card: VerifiedCard, now: MonotonicTime) async {
-    let (news, changes) = directory.receive(card, now: now)
+  /// - Parameter age: counted since it was issued; nil when the peer itself has given it.
+  private func learn(_ card: VerifiedCard, age: UInt64? = nil, now: MonotonicTime) async {
+    let (news, changes) = directory.receive(card, age: age, now: now)
     tell(changes)
     switch news {
     case .known: counters.count(.cardsKnown)

@@ -20,16 +20,23 @@ extension Session {
       let packet: Packet
       switch conversation {
       case .everyone:
-        packet = try sign(try PacketDraft(kind: .public, time: wall, origin: ownTag, body: content.encoded))
+        packet = try sign(
+          try PacketDraft(kind: .public, time: wall, origin: ownTag, body: content.encoded, hints: timeHints))
       case .peer(let peer):
-        guard let prekey = directory.card(of: peer)?.card.prekey, prekey.sealUntil > wall || PrekeyFresh.isSkipped
-        else { return nil }
+        guard let prekey = directory.card(of: peer)?.card.prekey else { return nil }
+        let left = directory.sealingTimeLeft(
+          for: peer, now: ports.time.now(), wall: wall, isSynchronised: ports.isClockSynchronised())
+        guard left > 0 || PrekeyFresh.isSkipped else { return nil }
         let body = try PersonalSeal.seal(
           content.encoded, from: ownID, key: keys.sharedAgreementKey(), to: peer, prekey: prekey, time: wall,
           random: ports.random)
-        packet = try PacketDraft(
-          kind: kind, time: wall, origin: ownTag, destination: Tag(rawValue: peer.tag), body: body
+        let unaged = try PacketDraft(
+          kind: kind, time: wall, origin: ownTag, destination: Tag(rawValue: peer.tag), body: body, hints: timeHints
         ).unsigned()
+        // Nobody carries it longer than the recipient can open it.
+        let lifetime = PrekeyTerm.packetLifetime(sealingLeft: left, kindLifetime: kind.lifetime)
+        guard let aged = Self.aged(unaged.encoded, by: kind.lifetime - lifetime) else { return nil }
+        packet = aged
       }
       return Outgoing(packet: packet, id: try identifier.id(of: packet))
     } catch PersonalSealError.tooLong {
@@ -76,7 +83,7 @@ extension Session {
     let wall = ports.time.wallMilliseconds()
     for message in waiting {
       guard case .peer(let recipient) = message.conversation, peer == nil || recipient == peer else { continue }
-      guard wall - min(wall, message.storedMilliseconds) < message.lifetimeMilliseconds else { continue }
+      guard !isExpired(message) else { continue }
       var flags: MessageContent.Flags = []
       if message.isEcho { flags.insert(.echo) }
       if message.isFromBot { flags.insert(.bot) }
@@ -181,11 +188,6 @@ enum SenderOfOrigin: Verification {
 /// The key that a seal has proved is the one of whom it names.
 enum SenderKey: Verification {
   static let name = "sender-key"
-}
-
-/// A prekey that is sealed to is within its time.
-enum PrekeyFresh: Verification {
-  static let name = "prekey-fresh"
 }
 
 /// A receipt comes from whom the message was for.

@@ -54,6 +54,7 @@ extension Session {
       throw .storeFailed(reason: error.reason)
     }
     _ = recent.insert(message.id, of: ownID)
+    ages.insert(message.id, at: ports.time.now())
     counters.count(.messagesSent)
     events.send(.message(message))
     if let sealed {
@@ -116,14 +117,17 @@ extension Session {
   package func message(_ id: MessageID) async throws(SessionError) -> StoredMessage? {
     do {
       var message = try await ports.store.message(id)
-      let wall = ports.time.wallMilliseconds()
-      if let own = message, own.author == ownID, wall - min(wall, own.storedMilliseconds) >= own.lifetimeMilliseconds {
-        message?.state = .expired
-      }
+      if let own = message, own.author == ownID, isExpired(own) { message?.state = .expired }
       return message
     } catch {
       throw .storeFailed(reason: error.reason)
     }
+  }
+
+  func isExpired(_ own: StoredMessage) -> Bool {
+    guard own.state != .delivered, own.state != .read else { return false }
+    let age = ages.age(of: own, now: ports.time.now(), wall: ports.time.wallMilliseconds())
+    return age >= own.lifetimeMilliseconds
   }
 
   func sendPong(token: UInt64, to peer: PeerID, hops: UInt8, route: [UInt32]) async {
@@ -141,7 +145,8 @@ extension Session {
     let sequence = ports.ownCard.value.card.sequence
     let body = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * UInt64($0))) }
     guard
-      let draft = try? PacketDraft(kind: .presence, time: ports.time.wallMilliseconds(), origin: ownTag, body: body),
+      let draft = try? PacketDraft(
+        kind: .presence, time: ports.time.wallMilliseconds(), origin: ownTag, body: body, hints: timeHints),
       let packet = try? sign(draft), let id = try? identifier.id(of: packet)
     else { return }
     _ = await ports.originate(packet, id)

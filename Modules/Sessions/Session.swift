@@ -38,6 +38,8 @@ package actor Session {
     package var time: TimeSource
     package var random: RandomSource
     package var log: Log
+    /// Whether something keeps our time of day right.
+    package var isClockSynchronised: @Sendable () -> Bool
 
     package init(
       deliveries: Channel<Delivery>, originate: @escaping @Sendable (Packet, PacketID) async -> Int,
@@ -45,7 +47,8 @@ package actor Session {
       saveIdentity:
         @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
         Void,
-      ownCard: Latest<VerifiedCard>, time: TimeSource, random: RandomSource, log: Log
+      ownCard: Latest<VerifiedCard>, time: TimeSource, random: RandomSource, log: Log,
+      isClockSynchronised: @escaping @Sendable () -> Bool
     ) {
       self.deliveries = deliveries
       self.originate = originate
@@ -56,6 +59,7 @@ package actor Session {
       self.time = time
       self.random = random
       self.log = log
+      self.isClockSynchronised = isClockSynchronised
     }
   }
 
@@ -72,6 +76,8 @@ package actor Session {
   var contacts = ContactBook()
   var held = HeldPackets()
   var recent = RecentMessages()
+  var ages = MessageAges()
+  private var clock = ClockSteps()
   var pings = PingLedger()
   var waitingPings: [UInt64: Channel<PingAnswer>] = [:]
   var identifier: PacketIdentifier
@@ -154,10 +160,10 @@ package actor Session {
 
   /// A message of an earlier run: the same packet, so that whoever has it refuses it, older by the time since.
   private func sendAgain(_ message: StoredMessage) async {
-    guard let bytes = message.packet, let packet = try? Packet(decoding: bytes) else { return }
+    guard let bytes = message.packet else { return }
     let wall = ports.time.wallMilliseconds()
     let age = wall - min(wall, message.storedMilliseconds)
-    guard age < packet.header.kind.lifetime,
+    guard age < message.lifetimeMilliseconds,
       let aged = Self.aged(bytes, by: age),
       let id = try? identifier.id(of: aged)
     else { return }
@@ -166,7 +172,7 @@ package actor Session {
     _ = await ports.originate(aged, id)
   }
 
-  private static func aged(_ bytes: [UInt8], by milliseconds: UInt64) -> Packet? {
+  static func aged(_ bytes: [UInt8], by milliseconds: UInt64) -> Packet? {
     var bytes = bytes
     Packet.age(&bytes, at: 0, by: UInt32(clamping: milliseconds))
     return try? Packet(decoding: bytes)
@@ -177,15 +183,22 @@ package actor Session {
     let card = ports.ownCard.value
     guard
       let packet = try? PacketDraft(
-        kind: .card, time: ports.time.wallMilliseconds(), origin: ownTag, body: card.encoded
+        kind: .card, time: ports.time.wallMilliseconds(), origin: ownTag, body: card.encoded,
+        hints: timeHints
       ).unsigned(), let id = try? identifier.id(of: packet)
     else { return }
     _ = await ports.originate(packet, id)
   }
 
-  /// A new prekey is due once a day, and with it a new card.
+  /// A new prekey is due once a day, and with it a new card; a card is due too when the time of day was set.
   private func renewCardIfDue() async {
     let wall = ports.time.wallMilliseconds()
+    if let before = clock.step(wall: wall, now: ports.time.now()) {
+      ports.log.notice(
+        "the time of day was set", ["milliseconds": .integer(Int64(clamping: wall) - Int64(clamping: before))])
+      keys.clockStepped(from: before, to: wall)
+      _ = await issueCard(wall: wall)
+    }
     do {
       guard try keys.rotateIfDue(now: wall) else { return }
     } catch {
@@ -217,6 +230,9 @@ package actor Session {
     await announceCard()
     return true
   }
+
+  /// Says with each packet whether its time may be held against it.
+  var timeHints: UInt8 { ports.isClockSynchronised() ? 0 : PacketFlags.clockUnsure.rawValue }
 
   var ownTag: Tag { Tag(rawValue: ownID.tag) }
 

@@ -42,4 +42,11 @@ package enum SessionsLimits {
   package static let eventRing = 1_024
   /// Own messages that are sent again after a restart, newest first.
   package static let resentMessages = 512
+
+  /// Milliseconds since 1970 before which no card can have been issued by a clock that is right: the start of 2026.
+  package static let firstRelease: UInt64 = 1_767_225_600_000
+  /// Milliseconds by which the clock of another may be ahead of ours and still be called right.
+  package static let clockTolerance: UInt64 = 600_000
+  /// Own messages whose age is counted since they were written, oldest out.
+  package static let countedMessages = 1_024
 }

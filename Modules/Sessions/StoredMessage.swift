@@ -1,3 +1,4 @@
+internal import Bytes
 package import Identities
 internal import WireFormat
 
@@ -71,11 +72,15 @@ package struct StoredMessage: Sendable, Equatable {
 }
 
 extension StoredMessage {
-  /// How long the mesh carries it, in milliseconds.
+  /// How long the mesh carries it, in milliseconds since it was written: what its kind allows, less the age that its
+  /// packet began with, because nothing is carried beyond the erasure of the key it is sealed to.
   package var lifetimeMilliseconds: UInt64 {
-    switch conversation {
-    case .everyone: PacketKind.public.lifetime
-    case .peer: PacketKind.personal.lifetime
-    }
+    let kind: PacketKind =
+      switch conversation {
+      case .everyone: .public
+      case .peer: .personal
+      }
+    guard let packet, let header = try? PacketHeader(decoding: packet.rawSpan) else { return kind.lifetime }
+    return kind.lifetime - min(kind.lifetime, UInt64(header.age))
   }
 }

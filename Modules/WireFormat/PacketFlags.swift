@@ -12,5 +12,8 @@ package struct PacketFlags: OptionSet, Hashable, Sendable {
   /// The last 64 bytes are a signature.
   package static let signed = PacketFlags(rawValue: 1 << 0)
 
+  /// The origin did not know its clock to be right when it wrote the time, so the time is no reason to refuse the packet.
+  package static let clockUnsure = PacketFlags(rawValue: 1 << 4)
+
   @usableFromInline static let criticalMask: UInt8 = 0b0000_1110
 }

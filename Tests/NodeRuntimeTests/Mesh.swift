@@ -50,8 +50,13 @@ final class Mesh: @unchecked Sendable {
   @discardableResult
   func add(
     _ name: String, profileName: String? = nil, store: MemoryStore = MemoryStore(), keys: [UInt8]? = nil,
-    cardSequence: UInt64 = 1, communityKey: [UInt8]? = nil
+    cardSequence: UInt64 = 1, communityKey: [UInt8]? = nil, clock: WallClock? = nil
   ) throws -> Int {
+    var time = simulation.time.source
+    if let clock {
+      let right = time.wallMilliseconds
+      time.wallMilliseconds = { clock.wallMilliseconds(right()) }
+    }
     let source = RandomSource { [random] span in
       random.fill(&span)
       return true
@@ -60,11 +65,11 @@ final class Mesh: @unchecked Sendable {
     let log = Log(label: name, threshold: .error, sink: MemoryLogSink())
     var environment = Node.Environment(
       transports: [transport], store: store, saveIdentity: { _, _ throws(SessionStoreError) in },
-      time: simulation.time.source, random: source, log: log, isClockSynchronised: { true })
+      time: time, random: source, log: log, isClockSynchronised: { clock?.isSynchronised ?? true })
     environment.isDeduplicating = isDeduplicating
     if let security { environment.security = security }
     environment.communityKey = communityKey.flatMap { CommunityKey(Secret(copying: $0.rawSpan)) }
-    let wall = simulation.time.source.wallMilliseconds()
+    let wall = time.wallMilliseconds()
     let identity =
       try keys.map { bytes in try IdentityKeys(importing: bytes.rawSpan, random: source) }
       ?? IdentityKeys(generatedFrom: source, now: wall)
@@ -160,6 +165,23 @@ final class Mesh: @unchecked Sendable {
     for member in members { member.task.cancel() }
     _ = simulation.run(for: .seconds(5))
   }
+}
+
+/// The time of day of one member: off by so much, until a test sets it.
+final class WallClock: Sendable {
+  private let state: Protected<(offset: Int64, isSynchronised: Bool)>
+
+  /// - Parameter offset: milliseconds by which it is ahead of what is right.
+  init(offset: Int64, isSynchronised: Bool = false) { state = Protected((offset, isSynchronised)) }
+
+  var isSynchronised: Bool { state.withLock { $0.isSynchronised } }
+
+  func wallMilliseconds(_ right: UInt64) -> UInt64 {
+    UInt64(max(0, Int64(right) + state.withLock { $0.offset }))
+  }
+
+  /// As when a time server was heard.
+  func synchronise() { state.withLock { $0 = (0, true) } }
 }
 
 /// A seeded generator that threads may share.
