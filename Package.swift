@@ -66,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  library("CDBus", "libdbus-1-dev", pkgConfig: "dbus-1"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
@@ -107,6 +108,7 @@ let modules: [Target] = [
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
+  module("DBusKit", ["Streams", "Lifecycle", "CDBus"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -160,6 +162,7 @@ let suites: [Target] = [
   tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
+  tests("DBusKit", ["Streams", "Lifecycle"]),
   tests("Database"),
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
