@@ -66,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  library("CQrencode", "libqrencode-dev", pkgConfig: "libqrencode"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
@@ -79,6 +80,7 @@ let modules: [Target] = [
 
   module("Primitives", ["Bytes", "CCrypto"]),
   module("Compression", ["Bytes", "CZlib"]),
+  module("QRCodes", ["CQrencode"]),
 
   module("WireFormat", ["Bytes", "Primitives", "Compression"]),
   module("Noise", ["Bytes", "Primitives"]),
@@ -121,7 +123,7 @@ let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient"
 
 let apps: [Target] = [
   app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
-  app("relaychat", client),
+  app("relaychat", client + ["QRCodes"]),
   app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
   app(
@@ -140,6 +142,7 @@ let suites: [Target] = [
   tests("Arguments"),
   tests("Primitives", ["Bytes"], vectors: ["Vectors"]),
   tests("Compression", ["Bytes"]),
+  tests("QRCodes"),
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
   tests("Noise", ["Bytes", "Primitives"]),
   tests("Identities", ["Bytes", "Primitives"]),
