@@ -36,10 +36,10 @@ func module(_ name: String, _ dependencies: [String] = []) -> Target {
     swiftSettings: house + instrumentation)
 }
 
-func app(_ name: String, _ dependencies: [String], path: String? = nil) -> Target {
+func app(_ name: String, _ dependencies: [String], path: String? = nil, exclude: [String] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, path: path ?? "Apps/\(name)",
-    swiftSettings: house + instrumentation)
+    exclude: exclude, swiftSettings: house + instrumentation)
 }
 
 /// `vectors` are files that tests read from where they lie, so they are no part of the build.
@@ -131,7 +131,7 @@ let apps: [Target] = [
     basics + pure + actors + [
       "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
-    path: "Tools/Bench"),
+    path: "Tools/Bench", exclude: ["flynn"]),
 ]
 
 let suites: [Target] = [
