@@ -187,7 +187,7 @@ let fuzzers: [Target] = [
   fuzzer("ReplayWindow", ["Noise"]),
   fuzzer("Packing", ["Bytes", "Compression"]),
   fuzzer("PersonalSeal", ["Bytes", "Primitives", "Compression", "Noise", "Identities", "Sessions"]),
-  fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+  fuzzer("Text", ["Bytes", "Identities", "WireFormat", "ControlAPI", "Programs"]),
   fuzzer("Control", ["ControlAPI", "ControlServer"]),
   fuzzer("INI", ["Arguments", "LocalTransport"]),
   fuzzer("LocalMessage", ["LocalTransport"]),

@@ -13,7 +13,8 @@ private let fuzzer = Fuzzer(
       [4, 0, 0, 0, 0, 0, 0, 255, 255], [4, 0, 0, 0, 0, 0, 1, 0, 0],
     ]
     return [
-      ("back", back), ("wide", wide), ("last", jumps[0] + back), ("32-bits", jumps[1] + back + jumps[2] + back),
+      ("back", back), ("wide", wide), ("forward", (0..<20).flatMap { [2, 5 + $0, 1, 64] }), ("last", jumps[0] + back),
+      ("32-bits", jumps[1] + back + jumps[2] + back),
       ("16-bits", jumps[3] + back + jumps[4] + wide + jumps[0] + jumps[0]),
     ]
   },
