@@ -36,10 +36,10 @@ func module(_ name: String, _ dependencies: [String] = [], settings: [SwiftSetti
     swiftSettings: house + instrumentation + settings)
 }
 
-func app(_ name: String, _ dependencies: [String], path: String? = nil) -> Target {
+func app(_ name: String, _ dependencies: [String], path: String? = nil, exclude: [String] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, path: path ?? "Apps/\(name)",
-    swiftSettings: house + instrumentation)
+    exclude: exclude, swiftSettings: house + instrumentation)
 }
 
 /// `vectors` are files that tests read from where they lie, so they are no part of the build.
@@ -66,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  library("CQrencode", "libqrencode-dev", pkgConfig: "libqrencode"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
@@ -80,6 +81,7 @@ let modules: [Target] = [
 
   module("Primitives", ["Bytes", "Verifying", "CCrypto"]),
   module("Compression", ["Bytes", "Verifying", "CZlib"]),
+  module("QRCodes", ["CQrencode"]),
 
   module("WireFormat", ["Bytes", "Verifying", "Primitives", "Compression"]),
   module("Noise", ["Bytes", "Verifying", "Primitives"]),
@@ -128,7 +130,7 @@ let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient"
 
 let apps: [Target] = [
   app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
-  app("relaychat", client),
+  app("relaychat", client + ["QRCodes"]),
   app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
   app(
@@ -136,7 +138,7 @@ let apps: [Target] = [
     basics + pure + actors + [
       "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
-    path: "Tools/Bench"),
+    path: "Tools/Bench", exclude: ["flynn"]),
 ]
 
 let suites: [Target] = [
@@ -147,6 +149,7 @@ let suites: [Target] = [
   tests("Arguments"),
   tests("Primitives", ["Bytes"], vectors: ["Vectors"]),
   tests("Compression", ["Bytes"]),
+  tests("QRCodes"),
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
   tests("Noise", ["Bytes", "Primitives"]),
   tests("Identities", ["Bytes", "Primitives"]),
@@ -187,7 +190,10 @@ let fuzzers: [Target] = [
   fuzzer("Inflate", ["Bytes", "Compression"]),
   fuzzer("NoiseHandshake", ["Bytes", "Primitives", "Noise"]),
   fuzzer("NoiseTransport", ["Bytes", "Primitives", "Noise"]),
-  fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+  fuzzer("ReplayWindow", ["Noise"]),
+  fuzzer("Packing", ["Bytes", "Compression"]),
+  fuzzer("PersonalSeal", ["Bytes", "Primitives", "Compression", "Noise", "Identities", "Sessions"]),
+  fuzzer("Text", ["Bytes", "Identities", "WireFormat", "ControlAPI", "Programs"]),
   fuzzer("Control", ["ControlAPI", "ControlServer"]),
   fuzzer("INI", ["Arguments", "LocalTransport"]),
   fuzzer("LocalMessage", ["LocalTransport"]),
