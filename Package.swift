@@ -164,7 +164,7 @@ let suites: [Target] = [
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
       "Primitives",
-      "Telemetry", "Bytes",
+      "Telemetry", "Bytes", "WireFormat", "Compression", "Noise",
     ]),
 ]
 

@@ -4,6 +4,12 @@ package enum LinksLimits {
   package static let slots = 63
   /// Links that have not proved who is at the other end, at a time: what a stranger can make us hold.
   package static let halfOpen = 8
+  /// Handshakes that one address may begin with us within the interval: a peer that keeps losing us needs one every few
+  /// seconds, and each costs us key agreements.
+  package static let handshakesPerAddress = 10
+  package static let handshakeInterval: Duration = .seconds(60)
+  /// Addresses whose handshakes are counted: as many as are remembered for dialling.
+  package static let countedAddresses = 256
   /// Dials under way at a time on one transport: a Bluetooth controller does one, and a second is in its set-up.
   package static let dialsPerTransport = 2
   /// Seconds a new link has to prove who is at the other end.

@@ -28,7 +28,9 @@ final class Mesh: @unchecked Sendable {
   private let isDeduplicating: Bool
   private let security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)?
   private let random: SharedGenerator
-  private let linkNumbers = SharedGenerator(seed: 0)
+  let linkNumbers = SharedGenerator(seed: 0)
+  /// The keys of each member as it has stored them last, by name: what a thief finds.
+  let storedKeys = KeyShelf()
   /// Texts that each member's clients were told, in order.
   private(set) var heard: [[String: Int]] = []
   var peerEvents: [[PeerChange]] = []
@@ -59,7 +61,11 @@ final class Mesh: @unchecked Sendable {
     let transport = medium.makeTransport(name: name) { [linkNumbers] in LinkID(number: linkNumbers.count()) }
     let log = Log(label: name, threshold: .error, sink: MemoryLogSink())
     var environment = Node.Environment(
-      transports: [transport], store: store, saveIdentity: { _, _ throws(SessionStoreError) in },
+      transports: [transport], store: store,
+      saveIdentity: { [storedKeys] secret, _ throws(SessionStoreError) in
+        let bytes = [UInt8](copying: secret.bytes)
+        storedKeys.keep(bytes, of: name)
+      },
       time: simulation.time.source, random: source, log: log, isClockSynchronised: { true })
     environment.isDeduplicating = isDeduplicating
     if let security { environment.security = security }
@@ -68,6 +74,9 @@ final class Mesh: @unchecked Sendable {
     let identity =
       try keys.map { bytes in try IdentityKeys(importing: bytes.rawSpan, random: source) }
       ?? IdentityKeys(generatedFrom: source, now: wall)
+    let stored = try identity.export()
+    let storedBytes = [UInt8](copying: stored.bytes)
+    storedKeys.keep(storedBytes, of: name)
     let node = try Node(
       keys: identity, cardSequence: cardSequence,
       profile: Session.Profile(name: try PeerName(profileName ?? name), icon: .none, capabilities: []),
@@ -160,6 +169,15 @@ final class Mesh: @unchecked Sendable {
     for member in members { member.task.cancel() }
     _ = simulation.run(for: .seconds(5))
   }
+}
+
+/// Exported keys by the name of their owner.
+final class KeyShelf: Sendable {
+  private let keys = Protected<[String: [UInt8]]>([:])
+
+  func keep(_ bytes: [UInt8], of name: String) { keys.withLock { $0[name] = bytes } }
+
+  subscript(name: String) -> [UInt8] { keys.withLock { $0[name] ?? [] } }
 }
 
 /// A seeded generator that threads may share.
