@@ -67,6 +67,7 @@ let libraries: [Target] = [
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
+  .target(name: "CNonces", path: "Tools/CNonces", cSettings: [.define("_GNU_SOURCE")]),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
 
@@ -164,7 +165,7 @@ let suites: [Target] = [
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
       "Primitives",
-      "Telemetry", "Bytes", "WireFormat", "Compression", "Noise",
+      "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
     ]),
 ]
 

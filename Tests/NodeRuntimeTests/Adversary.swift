@@ -5,6 +5,7 @@ import MemoryTransport
 import Primitives
 import Streams
 import TestKit
+import Testing
 import Transports
 import WireFormat
 
@@ -78,6 +79,8 @@ final class AdversaryLink: @unchecked Sendable {
   private let time: ManualTime
   /// What the peer has sent, opened.
   private(set) var contents: [[UInt8]] = []
+  /// The sealed frames that were sent, as they were on the air.
+  private(set) var sent: [[UInt8]] = []
   /// Whether the packets that come are acknowledged.
   var isAcknowledging = true
   private var identifier: PacketIdentifier
@@ -95,8 +98,13 @@ final class AdversaryLink: @unchecked Sendable {
     var handshake: (any LinkHandshake)?
     transfer.send(hello)
     pump()
-    while session == nil, let input = await link.inputs.next() {
-      guard case .frame(let frame) = input, let message = try transfer.receive(frame) else {
+    while session == nil || !transfer.isSettled, let input = await link.inputs.next() {
+      guard case .frame(let frame) = input else { continue }
+      guard HandshakeTransfer.owns(frame) else {
+        take(frame)
+        continue
+      }
+      guard let message = try transfer.receive(frame), session == nil else {
         pump()
         continue
       }
@@ -129,14 +137,19 @@ final class AdversaryLink: @unchecked Sendable {
       if HandshakeTransfer.owns(frame) {
         _ = try? transfer.receive(frame)
         pump()
-      } else if let content = try? session?.open(frame) {
-        contents.append(content)
-        guard isAcknowledging, content.first == 1, let packet = try? Packet(decoding: Array(content.dropFirst())),
-          let id = try? identifier.id(of: packet)
-        else { continue }
-        send(LinkFrame.acknowledgment([id.key]).encoded)
+      } else {
+        take(frame)
       }
     }
+  }
+
+  private func take(_ frame: [UInt8]) {
+    guard let content = try? session?.open(frame) else { return }
+    contents.append(content)
+    guard isAcknowledging, content.first == 1, let packet = try? Packet(decoding: Array(content.dropFirst())),
+      let id = try? identifier.id(of: packet)
+    else { return }
+    send(LinkFrame.acknowledgment([id.key]).encoded)
   }
 
   /// The whole packets that have come.
@@ -148,13 +161,16 @@ final class AdversaryLink: @unchecked Sendable {
   @discardableResult
   func send(_ content: [UInt8]) -> LinkSend {
     guard let frame = try? session?.seal(content) else { return .closed }
+    sent.append(frame)
     return link.send(frame)
   }
 
-  @discardableResult
-  func send(packet bytes: [UInt8]) -> LinkSend {
-    var content: [UInt8] = []
-    LinkFrame.appendPacket(bytes.rawSpan, to: &content)
-    return send(content)
+  /// Sends a packet, or what looks like one, whole or in pieces.
+  func send(packet bytes: [UInt8]) throws {
+    let key = try (try? Packet(decoding: bytes)).map { try identifier.id(of: $0).key } ?? 0
+    let limit = link.frameSize - (session?.overhead ?? 0)
+    for content in try Fragmenter(packet: bytes, key: key, payloadByteCount: limit).frames {
+      try #require(send(content) == .sent)
+    }
   }
 }

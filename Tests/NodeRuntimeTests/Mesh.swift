@@ -28,6 +28,7 @@ final class Mesh: @unchecked Sendable {
   private let isDeduplicating: Bool
   private let security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)?
   private let random: SharedGenerator
+  private let log: Log
   let linkNumbers = SharedGenerator(seed: 0)
   /// The keys of each member as it has stored them last, by name: what a thief finds.
   let storedKeys = KeyShelf()
@@ -40,8 +41,10 @@ final class Mesh: @unchecked Sendable {
     seed: UInt64, wallMilliseconds: UInt64 = 1_767_225_600_000, isDeduplicating: Bool = true,
     security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)? = nil,
     dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in },
-    tap: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+    tap: @escaping @Sendable ([UInt8]) -> Void = { _ in },
+    log: Log = Log(label: "node", threshold: .error, sink: MemoryLogSink())
   ) {
+    self.log = log
     simulation = Simulation(time: ManualTime(wallMilliseconds: wallMilliseconds))
     self.isDeduplicating = isDeduplicating
     self.security = security
@@ -59,7 +62,7 @@ final class Mesh: @unchecked Sendable {
       return true
     }
     let transport = medium.makeTransport(name: name) { [linkNumbers] in LinkID(number: linkNumbers.count()) }
-    let log = Log(label: name, threshold: .error, sink: MemoryLogSink())
+    let log = log.labelled(name)
     var environment = Node.Environment(
       transports: [transport], store: store,
       saveIdentity: { [storedKeys] secret, _ throws(SessionStoreError) in
