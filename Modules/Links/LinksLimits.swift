@@ -23,6 +23,9 @@ package enum LinksLimits {
   package static let queuedPackets = 512
   /// Bytes that wait for one link.
   package static let queuedBytes = 512 << 10
+  /// Bytes by which what is more urgent may run ahead of another neighbour's packets that wait for the same link: a few
+  /// packets, less than a tenth of a second on the slowest radio.
+  package static let sourceLead = 1_024
   /// Packets sent and not acknowledged on one link.
   package static let windowPackets = 512
   /// Packets in fragments that are under way on one link: half of what a neighbour has buffers for, so that none that
