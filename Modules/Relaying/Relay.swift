@@ -140,7 +140,8 @@ package actor Relay {
   ) {
     guard !links.isEmpty else { return }
     let packet = OutboundPacket(
-      key: key, kind: kind, bytes: bytes, links: links, source: source, since: since, expiry: expiry, isBacklog: isBacklog)
+      key: key, kind: kind, bytes: bytes, links: links, source: source, since: since, expiry: expiry,
+      isBacklog: isBacklog)
     counters.count(outbound.offer(packet) == .accepted ? (isBacklog ? .backlog : .forwarded) : .outboundFull)
   }
 

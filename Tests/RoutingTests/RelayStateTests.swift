@@ -114,7 +114,7 @@ import WireFormat
   /// Made older than it is a packet would die in the hands of those who get it later.
   @Test func threat12_packetThatIsMadeOlderThanItsTimeIsRefused() throws {
     var state = state()
-    let real = try packet(hops: 1)
+    let real = try packet(hops: 1, time: 1_800_000_000_000)
     let wall = real.header.time
     var bytes = real.encoded
     Packet.age(&bytes, at: 0, by: UInt32(RoutingLimits.futureToleranceMilliseconds) + 1)
