@@ -111,6 +111,9 @@ import WireFormat
     mallory.stop()
   }
 
+  /// The medium carries whatever it is given, so this shows what budgets, tables and queues cost; what a link that is
+  /// full does is shown with the queue itself, in `PacketQueueTests`.
+  ///
   /// Milliseconds of virtual time from saying to hearing, over two hops of 20 ms, for a message each half second.
   private func latencies(isFlooded: Bool, kind: PacketKind) throws -> (all: [Double], flooded: Int) {
     let mesh = Mesh(seed: 123)

@@ -3,6 +3,7 @@ import Bytes
 import Glibc
 import Identities
 import Lifecycle
+import Links
 import Primitives
 import Sessions
 import Telemetry
@@ -209,6 +210,24 @@ import Testing
       #expect(needle.isIn(Array(text.utf8)), "\(text)")
     }
     #expect(!needle.isIn(Array("0203".utf8)))
+  }
+
+  /// What owns secrets alone cannot be printed at all; what shares them describes none.
+  @Test func threat18_valuesThatHoldSecretsDescribeNone() throws {
+    let bytes = [UInt8](50..<82)
+    let key = CommunityKey(Secret(copying: bytes.rawSpan))
+    let community = try #require(key)
+    let keys = try IdentityKeys(generatedFrom: .system, now: 1_767_225_600_000)
+    let exported = try Self.exported(keys)
+    let own = keys.prekey(id: keys.currentPrekey.id)
+    let prekey = try #require(own)
+    let needles = [Needle("the community's key", bytes)] + Self.needles("", exported)
+    for value in [community, prekey] as [Any] {
+      var text = "\(value) \(String(reflecting: value)) "
+      dump(value, to: &text)
+      for needle in needles { #expect(!needle.isIn(Array(text.utf8)), "\(text)") }
+      #expect(!text.contains("50, 51, 52"))
+    }
   }
 
   @Test func threat18_noSecretInTheLogOfANodeThatSaysEverything() throws {

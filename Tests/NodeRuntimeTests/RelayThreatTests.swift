@@ -136,6 +136,41 @@ import WireFormat
     bridge.stop()
   }
 
+  /// Every message that a dialler sends, with a byte of each of its fields changed.
+  @Test func threat04_changedHandshakeMessageEndsTheLinkAndLeavesNoCard() throws {
+    let mesh = Mesh(seed: 42)
+    try mesh.add("C")
+    mesh.run(for: .seconds(1))
+    let node = mesh.members[0].node
+    let mallory = try Adversary("mallory", on: mesh)
+    var attempts: UInt64 = 0
+    for number in 0...1 {
+      for index in [0, 1, 20, 40, 64, 70, 80, 90, 150, 200] {
+        let isChanged = Tally()
+        _ = try? mallory.join("C") { current, message in
+          guard current == number, message.indices.contains(index) else { return }
+          message[index] ^= 0x04
+          isChanged.add()
+        }
+        // An address has ten handshakes a minute.
+        mesh.run(for: .seconds(7))
+        attempts += UInt64(isChanged.count)
+      }
+    }
+    #expect(attempts >= 14)
+    #expect(node.links.counters[.handshakesRefused] == attempts)
+    #expect(node.links.counters[.established] == 20 - attempts, "and those that nobody has changed stand")
+    #expect(try card(of: mallory.card.id, at: 0, mesh) == mallory.card)
+    mesh.stop()
+    mallory.stop()
+  }
+
+  private final class Tally: Sendable {
+    private let number = Protected(0)
+    func add() { number.withLock { $0 += 1 } }
+    var count: Int { number.withLock { $0 } }
+  }
+
   @Test func threat06_anothersNameCardOrSignatureHelpsNobody() throws {
     let (mesh, bridge) = try bridged(seed: 61)
     let (victim, target) = (mesh.members[0].node.session, mesh.members[1].node)
