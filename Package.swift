@@ -68,6 +68,7 @@ let libraries: [Target] = [
   library("CInih", "libinih-dev", pkgConfig: "inih"),
   library("CQrencode", "libqrencode-dev", pkgConfig: "libqrencode"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
+  .target(name: "CNonces", path: "Tools/CNonces", cSettings: [.define("_GNU_SOURCE")]),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
 
@@ -173,7 +174,7 @@ let suites: [Target] = [
     "NodeRuntime",
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
-      "Primitives", "Telemetry", "Bytes", "Archive",
+      "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
     ]),
 ]
 
