@@ -36,10 +36,10 @@ func module(_ name: String, _ dependencies: [String] = [], settings: [SwiftSetti
     swiftSettings: house + instrumentation + settings)
 }
 
-func app(_ name: String, _ dependencies: [String], path: String? = nil) -> Target {
+func app(_ name: String, _ dependencies: [String], path: String? = nil, exclude: [String] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, path: path ?? "Apps/\(name)",
-    swiftSettings: house + instrumentation)
+    exclude: exclude, swiftSettings: house + instrumentation)
 }
 
 /// `vectors` are files that tests read from where they lie, so they are no part of the build.
@@ -67,7 +67,9 @@ let libraries: [Target] = [
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
   library("CDBus", "libdbus-1-dev", pkgConfig: "dbus-1"),
+  library("CQrencode", "libqrencode-dev", pkgConfig: "libqrencode"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
+  .target(name: "CNonces", path: "Tools/CNonces", cSettings: [.define("_GNU_SOURCE")]),
   .target(name: "CLinux", path: "Modules/CLinux", cSettings: [.define("_GNU_SOURCE")]),
 ]
 
@@ -81,6 +83,7 @@ let modules: [Target] = [
 
   module("Primitives", ["Bytes", "Verifying", "CCrypto"]),
   module("Compression", ["Bytes", "Verifying", "CZlib"]),
+  module("QRCodes", ["CQrencode"]),
 
   module("WireFormat", ["Bytes", "Verifying", "Primitives", "Compression"]),
   module("Noise", ["Bytes", "Verifying", "Primitives"]),
@@ -108,7 +111,7 @@ let modules: [Target] = [
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
-  module("DBusKit", ["Streams", "Lifecycle", "CDBus"]),
+  module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -130,7 +133,7 @@ let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient"
 
 let apps: [Target] = [
   app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
-  app("relaychat", client),
+  app("relaychat", client + ["QRCodes"]),
   app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
   app(
@@ -138,7 +141,7 @@ let apps: [Target] = [
     basics + pure + actors + [
       "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
-    path: "Tools/Bench"),
+    path: "Tools/Bench", exclude: ["flynn"]),
 ]
 
 let suites: [Target] = [
@@ -149,6 +152,7 @@ let suites: [Target] = [
   tests("Arguments"),
   tests("Primitives", ["Bytes"], vectors: ["Vectors"]),
   tests("Compression", ["Bytes"]),
+  tests("QRCodes"),
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),
   tests("Noise", ["Bytes", "Primitives"]),
   tests("Identities", ["Bytes", "Primitives"]),
@@ -173,7 +177,7 @@ let suites: [Target] = [
     "NodeRuntime",
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
-      "Primitives", "Telemetry", "Bytes", "Archive",
+      "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
     ]),
 ]
 
@@ -190,7 +194,10 @@ let fuzzers: [Target] = [
   fuzzer("Inflate", ["Bytes", "Compression"]),
   fuzzer("NoiseHandshake", ["Bytes", "Primitives", "Noise"]),
   fuzzer("NoiseTransport", ["Bytes", "Primitives", "Noise"]),
-  fuzzer("Text", ["Bytes", "Identities", "WireFormat"]),
+  fuzzer("ReplayWindow", ["Noise"]),
+  fuzzer("Packing", ["Bytes", "Compression"]),
+  fuzzer("PersonalSeal", ["Bytes", "Primitives", "Compression", "Noise", "Identities", "Sessions"]),
+  fuzzer("Text", ["Bytes", "Identities", "WireFormat", "ControlAPI", "Programs"]),
   fuzzer("Control", ["ControlAPI", "ControlServer"]),
   fuzzer("INI", ["Arguments", "LocalTransport"]),
   fuzzer("LocalMessage", ["LocalTransport"]),

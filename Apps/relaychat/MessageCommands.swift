@@ -30,7 +30,7 @@ func sendMessage(_ context: ProgramContext) async throws(ProgramFailure) {
 }
 
 /// At most what a message can have, without the last line end.
-private func readStandardInput() -> String {
+func readStandardInput() -> String {
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 4_096)
   while bytes.count <= ControlAPILimits.bytesOfText + 1 {

@@ -63,10 +63,23 @@ let relaychatCommand = Command(
     Command(
       "verify", summary: "compare fingerprints with a peer",
       examples: [
-        CommandExample("relaychat verify Ann", "the digits that both of you must see"),
+        CommandExample("relaychat verify Ann", "the digits that both of you must see, and a code for Ann to scan"),
         CommandExample("relaychat verify Ann --yes", "they are the same: from now on Ann is verified"),
+        CommandExample("zbarcam --raw -1 | relaychat verify Ann --scanned -", "scan the code on Ann's screen"),
       ],
-      options: [CommandOption("yes", help: "The digits were compared and are the same.")], arguments: [peerArgument]),
+      options: [
+        CommandOption("yes", help: "The digits were compared and are the same."),
+        CommandOption(
+          "scanned", value: "TEXT",
+          help: "What the code on the peer's screen says; - reads it. Right, it verifies; wrong, it refuses."),
+        CommandOption("no-qr", help: "Leave out the code to scan, which is drawn on terminals only."),
+      ],
+      arguments: [peerArgument],
+      notes: [
+        "The code says relaychat:verify?id=ID&check=DIGITS: the full ID of who shows it and the digits of both. Nothing "
+          + "in it is secret. --json has it as scan.",
+        "Exit codes besides: 10 the scanned code was made for another key than ours, 11 it is of another peer.",
+      ]),
     Command(
       "trust", summary: "say who is meant by a name",
       examples: [CommandExample("relaychat trust 1a2b3c4d", "settles that another key bears a contact's name")],

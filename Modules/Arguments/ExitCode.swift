@@ -10,4 +10,8 @@ package enum ExitCode {
   package static let daemonNotRunning: Int32 = 4
   /// The state directory cannot be used.
   package static let stateUnusable: Int32 = 5
+  /// What was scanned is of the peer, but made for another key than ours.
+  package static let fingerprintDiffers: Int32 = 10
+  /// What was scanned is of another peer than the one to be verified.
+  package static let scannedAnotherPeer: Int32 = 11
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timex.h>
 #include <sys/uio.h>
@@ -24,7 +25,11 @@ int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity) {
   return (int)(size / sizeof *groups);
 }
 
-int clinux_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+int clinux_set_undumpable(void) {
+  struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
 
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

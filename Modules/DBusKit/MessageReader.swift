@@ -12,7 +12,8 @@ enum MessageReader {
     default: return nil
     }
     return unsafe DBusMessage(
-      kind: kind, sender: text(dbus_message_get_sender(message)), destination: text(dbus_message_get_destination(message)),
+      kind: kind, sender: text(dbus_message_get_sender(message)),
+      destination: text(dbus_message_get_destination(message)),
       path: text(dbus_message_get_path(message)), interface: text(dbus_message_get_interface(message)),
       member: text(dbus_message_get_member(message)), errorName: text(dbus_message_get_error_name(message)),
       serial: dbus_message_get_serial(message), replySerial: dbus_message_get_reply_serial(message),

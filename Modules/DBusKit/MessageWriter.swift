@@ -52,7 +52,8 @@ enum MessageWriter {
   }
 
   private static func check(
-    _ text: String?, _ field: String, _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<CDBus.DBusError>?) -> UInt32
+    _ text: String?, _ field: String,
+    _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<CDBus.DBusError>?) -> UInt32
   ) throws(DBusError) {
     guard let text else { return }
     guard !text.utf8.contains(0), unsafe isValid(text, nil) != 0 else { throw .malformed("\(field): \(text)") }

@@ -5,6 +5,8 @@ package enum LinkCount: String, CounterReason {
   case opened, established, closed, lost
   case dialsStarted, dialsFailed
   case handshakesRefused
+  /// The address has begun too many handshakes lately: the link was closed before anything was read.
+  case handshakesOverRate
   case framesSent, framesReceived
   /// The neighbour sent more than its link carries: the frame was not looked at.
   case framesOverBudget

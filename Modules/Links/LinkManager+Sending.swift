@@ -15,6 +15,7 @@ extension LinkManager {
           transfer.enqueue(
             OutgoingPacket(
               key: packet.key, bytes: packet.bytes, trafficClass: packet.isBacklog ? .bulk : packet.kind.trafficClass,
+              source: packet.source,
               since: packet.since, expiry: packet.expiry))
         }
         flush(slot: slot)

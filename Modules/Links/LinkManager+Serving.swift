@@ -38,6 +38,8 @@ extension LinkManager {
       return
     }
     guard !HandshakeTransfer.owns(frame) else {
+      // What had come before we closed the link is worth no key agreement.
+      guard physical.closeReason == nil else { return }
       await receiveHandshake(frame, on: physical, handshake: &handshake, now: now)
       return
     }

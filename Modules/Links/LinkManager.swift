@@ -54,6 +54,7 @@ package actor LinkManager {
   let dialSteps = DialSteps()
   var table: LinkTable
   var plan: DialPlan
+  var allowance = HandshakeAllowance()
   var links: [LinkID: PhysicalLink] = [:]
   var transfers: [LinkTransfer?] = Array(repeating: nil, count: LinksLimits.slots)
   var reassembly: Reassembly
@@ -184,6 +185,13 @@ package actor LinkManager {
     links[link.id] = physical
     guard link.frameSize >= TransportsLimits.smallestFrame else {
       physical.closeReason = .frameTooSmall
+      link.close()
+      jobs.offer(.serve(link.id))
+      return
+    }
+    guard link.role == .central || allowance.begin(key, now: now) else {
+      counters.count(.handshakesOverRate)
+      physical.closeReason = .tooManyHandshakes
       link.close()
       jobs.offer(.serve(link.id))
       return

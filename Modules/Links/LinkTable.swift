@@ -31,6 +31,8 @@ package struct LinkTable: Sendable {
     case duplicate
     /// Too many links whose peer is not known yet.
     case tooManyHalfOpen
+    /// The address has begun too many handshakes lately.
+    case tooManyHandshakes
     /// Every slot has a link.
     case noFreeSlot
     /// The peer did not prove who it is in time.

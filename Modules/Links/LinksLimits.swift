@@ -4,6 +4,12 @@ package enum LinksLimits {
   package static let slots = 63
   /// Links that have not proved who is at the other end, at a time: what a stranger can make us hold.
   package static let halfOpen = 8
+  /// Handshakes that one address may begin with us within the interval: a peer that keeps losing us needs one every few
+  /// seconds, and each costs us key agreements.
+  package static let handshakesPerAddress = 10
+  package static let handshakeInterval: Duration = .seconds(60)
+  /// Addresses whose handshakes are counted: as many as are remembered for dialling.
+  package static let countedAddresses = 256
   /// Dials under way at a time on one transport: a Bluetooth controller does one, and a second is in its set-up.
   package static let dialsPerTransport = 2
   /// Seconds a new link has to prove who is at the other end.
@@ -17,6 +23,9 @@ package enum LinksLimits {
   package static let queuedPackets = 512
   /// Bytes that wait for one link.
   package static let queuedBytes = 512 << 10
+  /// Bytes by which what is more urgent may run ahead of another neighbour's packets that wait for the same link: a few
+  /// packets, less than a tenth of a second on the slowest radio.
+  package static let sourceLead = 1_024
   /// Packets sent and not acknowledged on one link.
   package static let windowPackets = 512
   /// Packets in fragments that are under way on one link: half of what a neighbour has buffers for, so that none that

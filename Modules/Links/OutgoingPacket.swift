@@ -1,3 +1,4 @@
+internal import Routing
 package import Streams
 package import WireFormat
 
@@ -8,17 +9,21 @@ package struct OutgoingPacket: Sendable {
   /// The encoded packet; its age is the one it had at `since`.
   package var bytes: [UInt8]
   package var trafficClass: TrafficClass
+  /// The slot of the neighbour it came from, `SeenTable.ownSlot` for what is our own.
+  package var source: UInt8
   /// Since when this node holds it, for the age that is written when it leaves.
   package var since: MonotonicTime
   /// When its lifetime ends; it is not sent any more then.
   package var expiry: MonotonicTime
 
   package init(
-    key: UInt64, bytes: [UInt8], trafficClass: TrafficClass, since: MonotonicTime, expiry: MonotonicTime
+    key: UInt64, bytes: [UInt8], trafficClass: TrafficClass, source: UInt8 = SeenTable.ownSlot, since: MonotonicTime,
+    expiry: MonotonicTime
   ) {
     self.key = key
     self.bytes = bytes
     self.trafficClass = trafficClass
+    self.source = source
     self.since = since
     self.expiry = expiry
   }

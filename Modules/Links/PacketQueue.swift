@@ -1,7 +1,13 @@
 internal import WireFormat
 
-/// Packets that wait for one neighbour: control before personal before public before bulk, first come first served
-/// in a class. When it is full the oldest packets of the lowest class go, be it the new one.
+/// Packets that wait for one neighbour.
+///
+/// From one source, which is a neighbour or this node, control goes before personal before public before bulk, first
+/// come first served in a class. Between sources the link is shared by bytes: what is more urgent may run ahead of
+/// another source's by `LinksLimits.sourceLead` and no further, so that a neighbour that floods, whatever it calls
+/// urgent, costs the others a packet's time. Bulk goes when nothing else waits.
+///
+/// When it is full the source that holds most pays, with the oldest packets of its lowest class.
 package struct PacketQueue: Sendable {
   private struct Lane: Sendable {
     var packets: [OutgoingPacket?] = []
@@ -26,9 +32,24 @@ package struct PacketQueue: Sendable {
     }
   }
 
+  /// What waits from one source. Stays when it is empty: there are no more sources than slots.
+  private struct Line: Sendable {
+    let source: UInt8
+    var lanes = [Lane](repeating: Lane(), count: TrafficClass.allCases.count)
+    var byteCount = 0
+    /// Bytes that have left, moved up to the others' when the line was empty: time without demand is no credit.
+    var served = 0
+
+    var isEmpty: Bool { lanes.allSatisfy(\.isEmpty) }
+    var highest: Int? { lanes.firstIndex { !$0.isEmpty } }
+    var lowest: Int? { lanes.lastIndex { !$0.isEmpty } }
+  }
+
+  private static let bulk = Int(TrafficClass.bulk.rawValue)
+
   package init() {}
 
-  private var lanes = [Lane](repeating: Lane(), count: TrafficClass.allCases.count)
+  private var lines: [Line] = []
   package private(set) var count = 0
   package private(set) var byteCount = 0
 
@@ -40,7 +61,10 @@ package struct PacketQueue: Sendable {
   package mutating func insertIfRoom(_ packet: borrowing OutgoingPacket) -> Bool {
     let size = packet.bytes.count
     guard count < LinksLimits.queuedPackets, byteCount &+ size <= LinksLimits.queuedBytes else { return false }
-    lanes[Int(packet.trafficClass.rawValue)].append(copy packet)
+    let line = line(of: packet.source)
+    if lines[line].byteCount == 0 { lines[line].served = max(lines[line].served, leastServed ?? 0) }
+    lines[line].lanes[Int(packet.trafficClass.rawValue)].append(copy packet)
+    lines[line].byteCount &+= size
     count &+= 1
     byteCount &+= size
     return true
@@ -54,9 +78,7 @@ package struct PacketQueue: Sendable {
   private mutating func insertMakingRoom(_ packet: OutgoingPacket) -> [OutgoingPacket] {
     var victims: [OutgoingPacket] = []
     while !insertIfRoom(packet) {
-      guard let lowest = lanes.lastIndex(where: { !$0.isEmpty }), lowest >= Int(packet.trafficClass.rawValue),
-        let victim = take(from: lowest)
-      else {
+      guard let (line, lane) = victim(for: packet), let victim = take(from: line, lane) else {
         victims.append(packet)
         return victims
       }
@@ -67,19 +89,79 @@ package struct PacketQueue: Sendable {
 
   /// The packet that `popFirst` gives.
   package var first: OutgoingPacket? {
-    for lane in lanes where !lane.isEmpty { return lane.packets[lane.head] }
-    return nil
+    guard let (line, lane) = next else { return nil }
+    return lines[line].lanes[lane].packets[lines[line].lanes[lane].head]
   }
 
   package mutating func popFirst() -> OutgoingPacket? {
-    for lane in lanes.indices {
-      if let packet = take(from: lane) { return packet }
-    }
-    return nil
+    guard let (line, lane) = next, let packet = take(from: line, lane) else { return nil }
+    lines[line].served &+= packet.bytes.count
+    return packet
   }
 
-  private mutating func take(from lane: Int) -> OutgoingPacket? {
-    guard let packet = lanes[lane].popFirst() else { return nil }
+  /// Of the sources that are not ahead of others by too much the one with the most urgent packet, and of two the one
+  /// that had less.
+  private var next: (line: Int, lane: Int)? {
+    var chosen: (line: Int, lane: Int)?
+    let limit = (leastServed ?? 0) &+ LinksLimits.sourceLead
+    for line in lines.indices {
+      guard let lane = lines[line].highest else { continue }
+      guard let (best, bestLane) = chosen else {
+        chosen = (line, lane)
+        continue
+      }
+      let (isEager, isBestEager) = (lane < Self.bulk, bestLane < Self.bulk)
+      if isEager != isBestEager {
+        if isEager { chosen = (line, lane) }
+        continue
+      }
+      let (isDue, isBestDue) = (lines[line].served <= limit, lines[best].served <= limit)
+      if isDue != isBestDue {
+        if isDue { chosen = (line, lane) }
+        continue
+      }
+      if (lane, lines[line].served) < (bestLane, lines[best].served) { chosen = (line, lane) }
+    }
+    return chosen
+  }
+
+  /// What had least among the sources that wait: of those with something before bulk, if there are such.
+  private var leastServed: Int? {
+    var eager: Int?
+    var any: Int?
+    for line in lines {
+      guard let lane = line.highest else { continue }
+      any = min(any ?? .max, line.served)
+      if lane < Self.bulk { eager = min(eager ?? .max, line.served) }
+    }
+    return eager ?? any
+  }
+
+  /// Who goes for this packet: bulk first, then what the source with most bytes holds, oldest of its lowest class. From
+  /// one source nothing goes for what is less urgent, and nothing at all goes for bulk but bulk.
+  private func victim(for packet: borrowing OutgoingPacket) -> (line: Int, lane: Int)? {
+    let own = Int(packet.trafficClass.rawValue)
+    var heaviest: Int?
+    var heaviestBulk: Int?
+    for line in lines.indices {
+      if heaviest.map({ lines[$0].byteCount < lines[line].byteCount }) ?? true { heaviest = line }
+      guard !lines[line].lanes[Self.bulk].isEmpty else { continue }
+      if heaviestBulk.map({ lines[$0].byteCount < lines[line].byteCount }) ?? true { heaviestBulk = line }
+    }
+    if let heaviestBulk { return (heaviestBulk, Self.bulk) }
+    guard own < Self.bulk, let heaviest, let lane = lines[heaviest].lowest else { return nil }
+    return lines[heaviest].source != packet.source || lane >= own ? (heaviest, lane) : nil
+  }
+
+  private mutating func line(of source: UInt8) -> Int {
+    if let line = lines.firstIndex(where: { $0.source == source }) { return line }
+    lines.append(Line(source: source))
+    return lines.count - 1
+  }
+
+  private mutating func take(from line: Int, _ lane: Int) -> OutgoingPacket? {
+    guard let packet = lines[line].lanes[lane].popFirst() else { return nil }
+    lines[line].byteCount -= packet.bytes.count
     count -= 1
     byteCount -= packet.bytes.count
     return packet

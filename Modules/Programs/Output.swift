@@ -11,9 +11,14 @@ package enum Output {
   /// A sentence for the user, beside the results.
   package static func note(_ text: String) { write(Array((text + "\n").utf8), to: 2) }
 
+  /// Whether results go to a terminal that can place characters.
+  package static func isTerminal(_ environment: [String: String]) -> Bool {
+    environment["TERM"] != "dumb" && isatty(1) == 1
+  }
+
   /// Whether results may be coloured: on a terminal, unless `NO_COLOR` is set to anything.
   package static func isColoured(_ environment: [String: String]) -> Bool {
-    (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb" && isatty(1) == 1
+    (environment["NO_COLOR"] ?? "").isEmpty && isTerminal(environment)
   }
 
   /// Writes all of it to a descriptor. False on an error.

@@ -129,16 +129,19 @@ package actor Relay {
     holders.insert(received.slot)
     keep(received.packet, id: received.id, bytes: bytes, since: received.receivedAt, holders: holders)
     let expiry = expiry(received.packet, at: received.receivedAt)
-    offer(received.id.key, received.packet.header.kind, bytes, to: links, since: received.receivedAt, expiry: expiry)
+    offer(
+      received.id.key, received.packet.header.kind, bytes, to: links, source: UInt8(truncatingIfNeeded: received.slot),
+      since: received.receivedAt, expiry: expiry)
   }
 
   private func offer(
-    _ key: UInt64, _ kind: PacketKind, _ bytes: [UInt8], to links: LinkSet, since: MonotonicTime,
-    expiry: MonotonicTime, isBacklog: Bool = false
+    _ key: UInt64, _ kind: PacketKind, _ bytes: [UInt8], to links: LinkSet,
+    source: UInt8 = SeenTable.ownSlot, since: MonotonicTime, expiry: MonotonicTime, isBacklog: Bool = false
   ) {
     guard !links.isEmpty else { return }
     let packet = OutboundPacket(
-      key: key, kind: kind, bytes: bytes, links: links, since: since, expiry: expiry, isBacklog: isBacklog)
+      key: key, kind: kind, bytes: bytes, links: links, source: source, since: since, expiry: expiry,
+      isBacklog: isBacklog)
     counters.count(outbound.offer(packet) == .accepted ? (isBacklog ? .backlog : .forwarded) : .outboundFull)
   }
 

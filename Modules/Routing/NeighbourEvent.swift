@@ -39,19 +39,22 @@ package struct OutboundPacket: Sendable {
   /// As it is to be sent; its age is the one it had at `since`.
   package var bytes: [UInt8]
   package var links: LinkSet
+  /// The slot of the neighbour it came from, `SeenTable.ownSlot` for what is our own or old.
+  package var source: UInt8
   package var since: MonotonicTime
   package var expiry: MonotonicTime
   /// It is old news for a neighbour that came later, and goes behind what is new.
   package var isBacklog: Bool
 
   package init(
-    key: UInt64, kind: PacketKind, bytes: [UInt8], links: LinkSet, since: MonotonicTime, expiry: MonotonicTime,
-    isBacklog: Bool = false
+    key: UInt64, kind: PacketKind, bytes: [UInt8], links: LinkSet, source: UInt8 = SeenTable.ownSlot,
+    since: MonotonicTime, expiry: MonotonicTime, isBacklog: Bool = false
   ) {
     self.key = key
     self.kind = kind
     self.bytes = bytes
     self.links = links
+    self.source = source
     self.since = since
     self.expiry = expiry
     self.isBacklog = isBacklog

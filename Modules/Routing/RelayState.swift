@@ -89,7 +89,7 @@ package struct RelayState: Sendable {
     }
     if UInt64(header.age) >= lifetime, !PacketAge.isSkipped { return Decision(verdict: .expired, forward: .none) }
     if let wall = wallMilliseconds, !header.flags.contains(.clockUnsure),
-      isOutside(header.time, lifetime: lifetime, wall: wall),
+      isOutside(header.time, age: header.age, lifetime: lifetime, wall: wall),
       !PacketTime.isSkipped
     {
       return Decision(verdict: .wrongTime, forward: .none)
@@ -137,10 +137,12 @@ package struct RelayState: Sendable {
     return decision
   }
 
-  private func isOutside(_ time: UInt64, lifetime: UInt64, wall: UInt64) -> Bool {
+  /// By its age the packet was made at `wall − age`, and its time may not lie ahead of that either: a neighbour that
+  /// makes a packet older than it is, so that it dies in the hands of others, is not believed.
+  private func isOutside(_ time: UInt64, age: UInt32, lifetime: UInt64, wall: UInt64) -> Bool {
     let (end, isOver) = time.addingReportingOverflow(lifetime &+ RoutingLimits.pastToleranceMilliseconds)
     if !isOver, end < wall { return true }
-    return time > wall &+ RoutingLimits.futureToleranceMilliseconds
+    return time > wall &- min(wall, UInt64(age)) &+ RoutingLimits.futureToleranceMilliseconds
   }
 
   private func isMadeBefore(_ watermark: UInt64, age: UInt32, second: UInt64) -> Bool {

@@ -97,8 +97,11 @@ package struct SeenTable: Sendable {
   @inline(__always)
   private mutating func meetAgain(at index: Int, hopsLeft: UInt8) -> Answer {
     let note = notes[index]
-    let offered = min(hopsLeft, 0x7f)
-    guard note & 0x40 == 0, offered >= Self.hopsLeft(note) &+ RoutingLimits.upgradeHops else { return .duplicate }
+    let (offered, relayed) = (min(hopsLeft, 0x7f), Self.hopsLeft(note))
+    guard offered >= relayed &+ RoutingLimits.upgradeHops else { return .duplicate }
+    // A neighbour may send a copy on its last hop, and one that is hardly better, before the real one comes: what
+    // reaches twice as far is still taken, and no packet is relayed more than eight times for it.
+    guard note & 0x40 == 0 || offered >= relayed &* 2 else { return .duplicate }
     notes[index] = (note & 0xffff_c03f) | 0x40 | UInt32(offered) << 7
     return .upgrade
   }

@@ -10,6 +10,9 @@ extension Session {
   struct Outgoing: Sendable {
     var packet: Packet
     var id: PacketID
+    /// The packet as it is kept: its age begins with what its kind would allow beyond its use, so that the lifetime of
+    /// what is kept ends with the key it is sealed to.
+    var kept: [UInt8]
   }
 
   /// - Returns: nil when the peer's newest card may not be sealed to any more: what was to be said has to wait.
@@ -18,6 +21,7 @@ extension Session {
   ) throws(SessionError) -> Outgoing? {
     do {
       let packet: Packet
+      var lifetime = PacketKind.public.lifetime
       switch conversation {
       case .everyone:
         packet = try sign(
@@ -30,15 +34,15 @@ extension Session {
         let body = try PersonalSeal.seal(
           content.encoded, from: ownID, key: keys.sharedAgreementKey(), to: peer, prekey: prekey, time: wall,
           random: ports.random)
-        let unaged = try PacketDraft(
+        packet = try PacketDraft(
           kind: kind, time: wall, origin: ownTag, destination: Tag(rawValue: peer.tag), body: body, hints: timeHints
         ).unsigned()
-        // Nobody carries it longer than the recipient can open it.
-        let lifetime = PrekeyTerm.packetLifetime(sealingLeft: left, kindLifetime: kind.lifetime)
-        guard let aged = Self.aged(unaged.encoded, by: kind.lifetime - lifetime) else { return nil }
-        packet = aged
+        lifetime = PrekeyTerm.packetLifetime(sealingLeft: left, kindLifetime: kind.lifetime)
       }
-      return Outgoing(packet: packet, id: try identifier.id(of: packet))
+      var kept = packet.encoded
+      Packet.age(
+        &kept, at: 0, by: UInt32(clamping: packet.header.kind.lifetime - min(packet.header.kind.lifetime, lifetime)))
+      return Outgoing(packet: packet, id: try identifier.id(of: packet), kept: kept)
     } catch PersonalSealError.tooLong {
       throw .tooLong(byteCount: content.encoded.count, limit: SessionsLimits.textBytes)
     } catch {
@@ -91,7 +95,7 @@ extension Session {
       guard let outgoing = (try? makePacket(content, to: message.conversation, wall: wall)) ?? nil else { continue }
       do {
         try await ports.store.setPacket(
-          outgoing.packet.encoded, state: .accepted, of: message.id, author: ownID)
+          outgoing.kept, state: .accepted, of: message.id, author: ownID)
       } catch {
         counters.count(.storeFailed)
         continue

@@ -46,7 +46,7 @@ extension Session {
     let message = StoredMessage(
       id: content.id, conversation: conversation, author: ownID, authorName: profile.name.text,
       isFromBot: flags.contains(.bot), isEcho: isEcho, text: text, sentMilliseconds: wall, storedMilliseconds: wall,
-      hops: 0, path: [], state: sealed == nil ? .waiting : .accepted, packet: sealed?.packet.encoded)
+      hops: 0, path: [], state: sealed == nil ? .waiting : .accepted, packet: sealed?.kept)
     do {
       _ = try await ports.store.insert(message)
     } catch {

@@ -164,7 +164,7 @@ package actor Session {
     let wall = ports.time.wallMilliseconds()
     let age = wall - min(wall, message.storedMilliseconds)
     guard age < message.lifetimeMilliseconds,
-      let aged = Self.aged(bytes, by: age),
+      let aged = Self.packet(bytes, agedTo: age),
       let id = try? identifier.id(of: aged)
     else { return }
     track(id.key, message.id)
@@ -172,9 +172,10 @@ package actor Session {
     _ = await ports.originate(aged, id)
   }
 
-  static func aged(_ bytes: [UInt8], by milliseconds: UInt64) -> Packet? {
-    var bytes = bytes
-    Packet.age(&bytes, at: 0, by: UInt32(clamping: milliseconds))
+  /// The packet with this age, whatever the age it is kept with.
+  private static func packet(_ kept: [UInt8], agedTo milliseconds: UInt64) -> Packet? {
+    var bytes = kept
+    Packet.setAge(&bytes, at: 0, to: UInt32(clamping: milliseconds))
     return try? Packet(decoding: bytes)
   }
 

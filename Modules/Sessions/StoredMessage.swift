@@ -47,7 +47,8 @@ package struct StoredMessage: Sendable, Equatable {
   /// The relays that wrote themselves into its route, first to last.
   package var path: [UInt32]
   package var state: MessageState
-  /// The encoded packet of a message of our own, so that it can be sent again after a restart.
+  /// The encoded packet of a message of our own, so that it can be sent again after a restart. Its age is what is
+  /// missing from the lifetime of its kind.
   package var packet: [UInt8]?
 
   package init(
@@ -73,7 +74,7 @@ package struct StoredMessage: Sendable, Equatable {
 
 extension StoredMessage {
   /// How long the mesh carries it, in milliseconds since it was written: what its kind allows, less the age that its
-  /// packet began with, because nothing is carried beyond the erasure of the key it is sealed to.
+  /// packet is kept with, because nobody can open it after the erasure of the key it is sealed to.
   package var lifetimeMilliseconds: UInt64 {
     let kind: PacketKind =
       switch conversation {

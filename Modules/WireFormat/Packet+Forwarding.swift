@@ -12,8 +12,15 @@ extension Packet {
     let start = offset + 2
     let old = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     let (sum, isOver) = old.addingReportingOverflow(addedMilliseconds)
-    let new = isOver ? UInt32.max : sum
-    for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: new >> (24 - 8 * UInt32(index))) }
+    setAge(&bytes, at: offset, to: isOver ? UInt32.max : sum)
+  }
+
+  /// Replaces the age of an encoded packet that begins at `offset` of `bytes`. Bytes too short are left alone.
+  package static func setAge(_ bytes: inout [UInt8], at offset: Int, to milliseconds: UInt32) {
+    guard bytes.count >= offset + PacketHeader.routeOffset else { return }
+    for index in 0..<4 {
+      bytes[offset + 2 + index] = UInt8(truncatingIfNeeded: milliseconds >> (24 - 8 * UInt32(index)))
+    }
   }
 }
 

@@ -6,10 +6,47 @@ import WireFormat
 @testable import Links
 
 @Suite struct PacketQueueTests {
-  func packet(_ key: UInt64, _ trafficClass: TrafficClass, byteCount: Int = 10) -> OutgoingPacket {
+  func packet(
+    _ key: UInt64, _ trafficClass: TrafficClass, byteCount: Int = 10, from source: UInt8 = 63
+  ) -> OutgoingPacket {
     OutgoingPacket(
-      key: key, bytes: [UInt8](repeating: 0, count: byteCount), trafficClass: trafficClass, since: .start,
-      expiry: .never)
+      key: key, bytes: [UInt8](repeating: 0, count: byteCount), trafficClass: trafficClass, source: source,
+      since: .start, expiry: .never)
+  }
+
+  /// In bytes that leave before: what a link that is full makes of its time.
+  @Test(arguments: [TrafficClass.control, .personal, .public, .bulk])
+  func threat12_fullQueueOfOneNeighbourCostsAnotherAPacketsTime(flood: TrafficClass) {
+    var queue = PacketQueue()
+    var key: UInt64 = 0
+    var waits: [Int] = []
+    for round in 0..<200 {
+      for _ in 0..<(round == 0 ? LinksLimits.queuedPackets : 20) {
+        key += 1
+        _ = queue.insert(packet(key, flood, byteCount: 163, from: 1))
+      }
+      let honest = UInt64(1_000_000 + round)
+      let victims = queue.insert(packet(honest, .public, byteCount: 163, from: 2))
+      #expect(victims.allSatisfy { $0.source == 1 }, "who holds most makes room")
+      var wait = 0
+      while let next = queue.popFirst(), next.key != honest { wait += next.bytes.count }
+      waits.append(wait)
+      for _ in 0..<18 { _ = queue.popFirst() }
+    }
+    // In its own class one packet may be before it, and what is more urgent runs ahead by the lead.
+    let most = flood.rawValue < TrafficClass.public.rawValue ? LinksLimits.sourceLead + 163 : 163
+    #expect(waits.max()! <= most, "\(waits.max()!) bytes")
+  }
+
+  @Test func twoNeighboursShareALinkByBytesAndNotByPackets() {
+    var queue = PacketQueue()
+    for key in 0..<40 as Range<UInt64> { _ = queue.insert(packet(key, .public, byteCount: 2_000, from: 1)) }
+    for key in 100..<300 as Range<UInt64> { _ = queue.insert(packet(key, .public, byteCount: 200, from: 2)) }
+    var bytes = [0, 0]
+    while bytes[0] + bytes[1] < 40_000, let next = queue.popFirst() {
+      bytes[Int(next.source) - 1] += next.bytes.count
+    }
+    #expect(abs(bytes[0] - bytes[1]) <= 2_000, "\(bytes)")
   }
 
   @Test func whenItIsFullTheOldestOfTheLowestClassGoes() {

@@ -28,7 +28,10 @@ final class Mesh: @unchecked Sendable {
   private let isDeduplicating: Bool
   private let security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)?
   private let random: SharedGenerator
-  private let linkNumbers = SharedGenerator(seed: 0)
+  private let log: Log
+  let linkNumbers = SharedGenerator(seed: 0)
+  /// The keys of each member as it has stored them last, by name: what a thief finds.
+  let storedKeys = KeyShelf()
   /// Texts that each member's clients were told, in order.
   private(set) var heard: [[String: Int]] = []
   var peerEvents: [[PeerChange]] = []
@@ -38,8 +41,10 @@ final class Mesh: @unchecked Sendable {
     seed: UInt64, wallMilliseconds: UInt64 = 1_767_225_600_000, isDeduplicating: Bool = true,
     security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)? = nil,
     dialGate: @escaping @Sendable (String, String) async -> Void = { _, _ in },
-    tap: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+    tap: @escaping @Sendable ([UInt8]) -> Void = { _ in },
+    log: Log = Log(label: "node", threshold: .error, sink: MemoryLogSink())
   ) {
+    self.log = log
     simulation = Simulation(time: ManualTime(wallMilliseconds: wallMilliseconds))
     self.isDeduplicating = isDeduplicating
     self.security = security
@@ -62,9 +67,13 @@ final class Mesh: @unchecked Sendable {
       return true
     }
     let transport = medium.makeTransport(name: name) { [linkNumbers] in LinkID(number: linkNumbers.count()) }
-    let log = Log(label: name, threshold: .error, sink: MemoryLogSink())
+    let log = log.labelled(name)
     var environment = Node.Environment(
-      transports: [transport], store: store, saveIdentity: { _, _ throws(SessionStoreError) in },
+      transports: [transport], store: store,
+      saveIdentity: { [storedKeys] secret, _ throws(SessionStoreError) in
+        let bytes = [UInt8](copying: secret.bytes)
+        storedKeys.keep(bytes, of: name)
+      },
       time: time, random: source, log: log, isClockSynchronised: { clock?.isSynchronised ?? true })
     environment.isDeduplicating = isDeduplicating
     if let security { environment.security = security }
@@ -73,6 +82,9 @@ final class Mesh: @unchecked Sendable {
     let identity =
       try keys.map { bytes in try IdentityKeys(importing: bytes.rawSpan, random: source) }
       ?? IdentityKeys(generatedFrom: source, now: wall)
+    let stored = try identity.export()
+    let storedBytes = [UInt8](copying: stored.bytes)
+    storedKeys.keep(storedBytes, of: name)
     let node = try Node(
       keys: identity, cardSequence: cardSequence,
       profile: Session.Profile(name: try PeerName(profileName ?? name), icon: .none, capabilities: []),
@@ -182,6 +194,15 @@ final class WallClock: Sendable {
 
   /// As when a time server was heard.
   func synchronise() { state.withLock { $0 = (0, true) } }
+}
+
+/// Exported keys by the name of their owner.
+final class KeyShelf: Sendable {
+  private let keys = Protected<[String: [UInt8]]>([:])
+
+  func keep(_ bytes: [UInt8], of name: String) { keys.withLock { $0[name] = bytes } }
+
+  subscript(name: String) -> [UInt8] { keys.withLock { $0[name] ?? [] } }
 }
 
 /// A seeded generator that threads may share.

@@ -89,6 +89,40 @@ import WireFormat
     }
   }
 
+  /// A neighbour that has a packet first sends the others copies that go nowhere.
+  @Test func threat12_poorCopiesDoNotCutTheReachOfTheRealOne() throws {
+    var state = state()
+    for hops in [127, 125] as [UInt8] {
+      _ = state.receive(try packet(hops: hops), id: id, from: 2, now: now, wallMilliseconds: nil)
+    }
+    let real = state.receive(try packet(hops: 1), id: id, from: 1, now: now, wallMilliseconds: nil)
+    #expect(real.verdict == .upgraded && real.forward == set(2, 3))
+    var relayed = 0
+    for hops in (0...127 as ClosedRange<UInt8>).reversed() {
+      let copy = state.receive(try packet(hops: hops), id: id, from: 2, now: now, wallMilliseconds: nil)
+      if copy.verdict != .duplicate { relayed += 1 }
+    }
+    #expect(relayed == 0)
+    var fresh = self.state()
+    for hops in (0...127 as ClosedRange<UInt8>).reversed() {
+      let copy = fresh.receive(try packet(hops: hops), id: id, from: 2, now: now, wallMilliseconds: nil)
+      if copy.verdict != .duplicate { relayed += 1 }
+    }
+    #expect(relayed <= 8, "one packet is relayed \(relayed) times at most")
+  }
+
+  /// Made older than it is a packet would die in the hands of those who get it later.
+  @Test func threat12_packetThatIsMadeOlderThanItsTimeIsRefused() throws {
+    var state = state()
+    let real = try packet(hops: 1, time: 1_800_000_000_000)
+    let wall = real.header.time
+    var bytes = real.encoded
+    Packet.age(&bytes, at: 0, by: UInt32(RoutingLimits.futureToleranceMilliseconds) + 1)
+    let aged = try Packet(decoding: bytes)
+    #expect(state.receive(aged, id: id, from: 2, now: now, wallMilliseconds: wall).verdict == .wrongTime)
+    #expect(state.receive(real, id: id, from: 1, now: now, wallMilliseconds: wall).verdict == .accepted)
+  }
+
   @Test func withoutHopsLeftAPacketIsDeliveredAndStays() throws {
     for (hops, isOut) in [(UInt8(125), false), (126, false), (127, true), (128, true), (255, true)] {
       var state = state()

@@ -75,6 +75,35 @@ import Testing
     #expect(sizes.count <= 3, "two hundred lengths show as \(sizes.sorted())")
   }
 
+  @Test func threat10_guessesBesideASecretAllHaveOneSize() throws {
+    let alice = try keys()
+    let bob = try keys()
+    let secret = "the door code is 4711-0815 and nobody else may know it; "
+    let sizes = try Set(
+      (0...255).map { guess in
+        let text = secret + "you said: the door code is " + String(guess, radix: 16) + String(repeating: "x", count: 60)
+        return try seal(Array(text.utf8), from: alice, to: bob).count
+      })
+    #expect(sizes.count == 1, "256 guesses show as \(sizes.sorted())")
+  }
+
+  @Test(arguments: [101, 102, 103] as [UInt64])
+  func threat10_sizesOnTheAirAreBucketsAndTheSealsOwn(seed: UInt64) throws {
+    let alice = try keys()
+    let bob = try keys()
+    var generator = SeededGenerator(seed: seed)
+    let buckets = Set([32, 96, 224, 480, 992] + (2...32).map { 1_024 * $0 - 32 })
+    // Form and prekey ID, then ephemeral key, sealed static key, and the tag of the payload.
+    let own = 5 + 65 + 65 + 16 + 16
+    for _ in 0..<150 {
+      let content = (0..<Int.random(in: 1...5_000, using: &generator)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
+      let size = try seal(content, from: alice, to: bob).count
+      #expect(buckets.contains(size - own), "seed \(seed): \(content.count) bytes show as \(size)")
+    }
+  }
+
   @Test func whatDoesNotFitOneSealIsRefusedWithAReason() throws {
     let alice = try keys()
     let bob = try keys()

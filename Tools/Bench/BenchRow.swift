@@ -6,6 +6,8 @@ struct BenchRow {
     case atLeast(Double)
     /// The ratio to the rival is at most this.
     case ratioAtMost(Double)
+    /// Nothing is to be reached.
+    case reported
   }
 
   var name: String
@@ -14,6 +16,8 @@ struct BenchRow {
   /// What the ratio is against, and what it measured in the same run.
   var rival: (name: String, value: Double)?
   var goal: Goal?
+  /// Why there is no rival, where there should be one.
+  var note: String?
 
   var ratio: Double? { rival.map { value / $0.value } }
 
@@ -22,7 +26,7 @@ struct BenchRow {
     case .atMost(let limit): value <= limit
     case .atLeast(let limit): value >= limit
     case .ratioAtMost(let limit): ratio.map { $0 <= limit }
-    case nil: nil
+    case .reported, nil: nil
     }
   }
 
@@ -31,6 +35,7 @@ struct BenchRow {
     case .atMost(let limit): "≤ \(Self.number(limit)) \(unit)"
     case .atLeast(let limit): "≥ \(Self.number(limit)) \(unit)"
     case .ratioAtMost(let limit): "≤ \(Self.number(limit)) × rival"
+    case .reported: "reported"
     case nil: "–"
     }
   }
@@ -39,6 +44,7 @@ struct BenchRow {
     let fields = [
       "\"name\": \(Self.quoted(name))", "\"value\": \(Self.number(value))", "\"unit\": \(Self.quoted(unit))",
       "\"rival\": \(rival.map { Self.quoted("\($0.name): \(Self.number($0.value)) \(unit)") } ?? "null")",
+      "\"note\": \(rival == nil ? note.map(Self.quoted) ?? "null" : "null")",
       "\"ratio\": \(ratio.map(Self.number) ?? "null")",
       "\"goal\": \(goal == nil ? "null" : Self.quoted(goalText))",
       "\"met\": \(isMet.map { "\($0)" } ?? "null")",
@@ -61,7 +67,8 @@ struct BenchRow {
     let lines = rows.map { row in
       [
         row.name, "\(number(row.value)) \(row.unit)",
-        row.rival.map { "\($0.name): \(number($0.value)) \(row.unit)" } ?? "–", row.ratio.map(number) ?? "–",
+        row.rival.map { "\($0.name): \(number($0.value)) \(row.unit)" } ?? row.note ?? "–",
+        row.ratio.map(number) ?? "–",
         row.goalText, row.isMet.map { $0 ? "yes" : "NO" } ?? "–",
       ]
     }

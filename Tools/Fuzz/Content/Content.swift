@@ -12,7 +12,14 @@ private let fuzzer = Fuzzer(
       MessageContent(id: id, substance: .pong(token: 6, hops: 3, route: Array(0..<15))),
     ]
     let head = Array(contents[1].encoded[..<16])
+    let receipts: [MessageContent] = [
+      MessageContent(id: id, substance: .delivered([id])), MessageContent(id: id, substance: .read([id, id])),
+      MessageContent(id: id, substance: .read(Array(repeating: id, count: SessionsLimits.receiptMessages))),
+    ]
+    let full = receipts[2].encoded
     let others: [[UInt8]] = [
+      receipts[0].encoded, receipts[1].encoded, full, full + full.suffix(16), Array(full.dropLast()),
+      Array(receipts[0].encoded.dropLast(16)),
       [], head, head + [1, 0], head + [1, 0, 0xff], head + [9, 0], head + [2, 0, 1], contents[1].encoded + [0],
       contents[3].encoded + [0, 0, 0, 0], contents[2].encoded + [0],
       head + [1, 0] + [UInt8](repeating: 0x78, count: SessionsLimits.textBytes + 1),
