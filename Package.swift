@@ -112,6 +112,7 @@ let modules: [Target] = [
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
+  module("BlueZTransport", ["Streams", "Transports", "DBusKit"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -132,7 +133,7 @@ let modules: [Target] = [
 let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "Programs"]
 
 let apps: [Target] = [
-  app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
+  app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport", "BlueZTransport"]),
   app("relaychat", client + ["QRCodes"]),
   app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
@@ -167,6 +168,7 @@ let suites: [Target] = [
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
   tests("DBusKit", ["Streams", "Lifecycle"]),
+  tests("BlueZTransport", ["DBusKit", "Streams", "Transports"]),
   tests("Database"),
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
