@@ -145,6 +145,12 @@ let apps: [Target] = [
     path: "Tools/Bench", exclude: ["flynn"]),
 ]
 
+let doubles: [Target] = [
+  .target(
+    name: "FakeBlueZ", dependencies: ["DBusKit", "Streams"], path: "Tools/FakeBlueZ", swiftSettings: house),
+  app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
+]
+
 let suites: [Target] = [
   tests("Bytes"),
   tests("Streams"),
@@ -167,8 +173,8 @@ let suites: [Target] = [
   tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
-  tests("DBusKit", ["Streams", "Lifecycle"]),
-  tests("BlueZTransport", ["DBusKit", "Streams", "Transports"]),
+  tests("DBusKit", ["Streams", "FakeBlueZ"]),
+  tests("BlueZTransport", ["DBusKit", "Streams", "Transports", "FakeBlueZ"]),
   tests("Database"),
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
@@ -214,5 +220,5 @@ let package = Package(
     .library(name: "Transports", targets: ["Transports", "Streams"]),
     .library(name: "ControlClient", targets: ["ControlClient", "ControlAPI"]),
   ],
-  targets: libraries + modules + apps + suites + (fuzzMode == nil ? [] : fuzzers)
+  targets: libraries + modules + apps + doubles + suites + (fuzzMode == nil ? [] : fuzzers)
 )

@@ -25,6 +25,9 @@ extension BlueZHost {
     guard let device = mirror.device(address, on: adapter), mirror.isOurs(device) else {
       throw .dialFailed(reached: .advertise, reason: "it is not in the air any more")
     }
+    guard !closing.contains(device) else {
+      throw .dialFailed(reached: .scan, reason: "the former link is being closed")
+    }
     guard peers[device]?.link == nil else { throw .dialFailed(reached: .scan, reason: "there is a link already") }
     let spread = Double(context.random() >> 11) / Double(1 << 53)
     guard
@@ -98,6 +101,7 @@ extension BlueZHost {
     fail(number, error ?? .dialFailed(reached: reached, reason: "no connection within 20 s"))
     if let device, peers[device]?.link == nil {
       peers[device] = nil
+      // A pending connect is called off by it.
       jobs.offer(.disconnect(device: device))
     }
     reconcile()
@@ -161,7 +165,6 @@ extension BlueZHost {
         return
       }
       act(peers[device]!.negotiation.subscribed(now: now), on: device)
-    case .greet: break
     }
   }
 
@@ -209,19 +212,5 @@ extension BlueZHost {
     }
     plan.completed(action, outcome, now: now)
     reconcile()
-  }
-
-  /// What we dialled ends with us; BlueZ would keep it.
-  func sayGoodbye(_ bus: DBusConnection) async {
-    for device in peers.keys.sorted() {
-      guard let peer = peers[device], peer.link != nil else { continue }
-      if let characteristic = peer.negotiation.target {
-        try? await bus.send(
-          .call(
-            BlueZNames.service, characteristic, BlueZNames.gattCharacteristic, "WriteValue",
-            [.bytes(LinkMessage.bye.bytes), .properties(["type": .string("command")])]))
-      }
-      try? await bus.send(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect"))
-    }
   }
 }

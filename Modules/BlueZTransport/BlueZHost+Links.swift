@@ -15,12 +15,13 @@ extension BlueZHost {
         if mirror.isConnected(path) { connected(path) }
       case .changed(let path, BlueZNames.device, let names):
         if names.contains("Connected") {
-          if mirror.isConnected(path) { connected(path) } else { drop(path, .lost, "the connection is gone") }
+          if mirror.isConnected(path) { connected(path) } else { disconnected(path) }
         }
+        if names.contains("ServicesResolved") { resolve(path) }
         if names.contains("RSSI") || names.contains("ManufacturerData") || names.contains("UUIDs") {
           tellSighting(path)
         }
-      case .removed(let path, BlueZNames.device): drop(path, .lost, "the device is gone")
+      case .removed(let path, BlueZNames.device): disconnected(path)
       case .added(let path, BlueZNames.gattCharacteristic), .removed(let path, BlueZNames.gattCharacteristic):
         resolve(path)
       case .changed(let path, BlueZNames.gattCharacteristic, let names):
@@ -34,6 +35,21 @@ extension BlueZHost {
       }
     }
     if needsPlan { reconcile() } else { setDeadlines() }
+  }
+
+  func endOverdue(now: MonotonicTime) {
+    for device in drains.keys.sorted() { drain(device) }
+    for (device, time) in partings where time <= now {
+      partings[device] = nil
+      if mirror.isConnected(device) { close(device) }
+    }
+    alarm.set(partings.values.min())
+    alarm.set(drains.values.min())
+    for (device, time) in endings.sorted(by: { $0.key < $1.key }) where time <= now {
+      endings[device] = nil
+      drop(device, .lost, "the connection is gone")
+    }
+    alarm.set(endings.values.min())
   }
 
   func setDeadlines() { alarm.set(peers.values.lazy.map(\.negotiation.deadline).min()) }
@@ -61,6 +77,8 @@ extension BlueZHost {
 
   func connected(_ device: String) {
     guard let adapter, device.hasPrefix(adapter + "/") else { return }
+    if endings.removeValue(forKey: device) != nil { drop(device, .lost, "the connection is gone") }
+    guard !closing.contains(device) else { return }
     let dial = currentDial(of: device)
     if peers[device] == nil {
       peers[device] = Peer(
@@ -70,6 +88,15 @@ extension BlueZHost {
     if let dial { reached(.connect, dial: dial) }
     resolveAll(device)
     reconcile()
+  }
+
+  /// Whether the power went with it is known only a moment later.
+  private func disconnected(_ device: String) {
+    closing.remove(device)
+    partings[device] = nil
+    guard peers[device] != nil else { return }
+    endings[device] = now.advanced(by: BlueZLimits.endGrace)
+    alarm.set(endings[device])
   }
 
   private func token() -> UInt32 { max(1, UInt32(truncatingIfNeeded: context.random())) }
@@ -110,8 +137,11 @@ extension BlueZHost {
       }
       connected(device)
     }
-    guard let link = peers[device] else { return }
-    act(peers[device]!.negotiation.received(value, hasRoom: link.link?.hasRoom ?? true, now: now), on: device)
+    guard let peer = peers[device] else { return }
+    act(peers[device]!.negotiation.received(value, hasRoom: peer.link?.hasRoom ?? true, now: now), on: device)
+    guard let link = peers[device]?.link else { return }
+    if link.isWaiting { flush(device) }
+    if link.end != nil { drain(device) }
   }
 
   /// Carries out what a negotiation has decided.
@@ -173,6 +203,8 @@ extension BlueZHost {
       id: context.nextLinkID(), role: role, address: address, device: device, frameSize: peer.negotiation.frameSize,
       wake: { [kicks] link in kicks.offer(link, for: link.id) })
     peers[device]!.link = link
+    let target = peer.negotiation.target
+    shared.state.withLock { $0.links[device] = .some(target) }
     _ = ceiling.opened(open: openLinks)
     if let dial = peer.dial, let waiting = pending.removeValue(forKey: dial) {
       _ = dials.remove(dial)
@@ -194,13 +226,37 @@ extension BlueZHost {
   func serve(_ link: BlueZLink) {
     let device = link.device
     guard peers[device]?.link === link else { return }
-    if link.end != nil {
-      say(.bye, to: device)
-      drop(device, .closedHere, "closed here")
-      jobs.offer(.disconnect(device: device))
-      return
-    }
     flush(device)
+    if link.end != nil { drain(device) }
+  }
+
+  /// What was sent before a link was closed still goes, as the peer grants room for it, but not for long.
+  private func drain(_ device: String) {
+    guard let link = peers[device]?.link else { return }
+    if link.isWaiting, drains[device] == nil {
+      drains[device] = now.advanced(by: BlueZLimits.drainTime)
+      alarm.set(drains[device])
+    }
+    guard !link.isWaiting || drains[device].map({ $0 <= now }) == true else { return }
+    drains[device] = nil
+    say(.bye, to: device)
+    // Whoever has dialled hangs up: a second hang-up, a moment later, could hit the next connection.
+    if peers[device]?.negotiation.isDialler == true {
+      close(device)
+    } else {
+      closing.insert(device)
+      partings[device] = now.advanced(by: BlueZLimits.drainTime)
+      alarm.set(partings[device])
+    }
+    drop(device, .closedHere, "closed here")
+  }
+
+  /// Ends the radio connection, after what was said before on it. BlueZ takes two seconds for it.
+  func close(_ device: String) {
+    closing.insert(device)
+    if outgoing.offer(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")) != .accepted {
+      counts.discardedWrites += 1
+    }
   }
 
   func flush(_ device: String) {
@@ -215,18 +271,27 @@ extension BlueZHost {
   /// The connection to a device is over, or of no use.
   func drop(_ device: String, _ end: LinkEnd, _ reason: String) {
     guard let peer = peers.removeValue(forKey: device) else { return }
+    endings[device] = nil
+    drains[device] = nil
+    shared.state.withLock { $0.links[device] = nil }
     counts.garbage += peer.negotiation.garbage
     peer.link?.finish(end)
     if let dial = peer.dial {
       let reached = pending[dial]?.reached ?? .scan
       fail(dial, .dialFailed(reached: reached, reason: reason))
-      if mirror.isConnected(device) { jobs.offer(.disconnect(device: device)) }
+      if mirror.isConnected(device) { close(device) }
     }
+    if end == .closedByPeer, peer.negotiation.isDialler, mirror.isConnected(device) { close(device) }
     if peer.link == nil, peer.dial == nil { return }
     reconcile()
   }
 
   func dropAll(_ reason: String) {
+    endings = [:]
+    drains = [:]
+    partings = [:]
+    closing = []
+    shared.state.withLock { $0.links = [:] }
     for device in peers.keys.sorted() {
       let peer = peers.removeValue(forKey: device)
       peer?.link?.finish(.transportStopped)

@@ -13,7 +13,6 @@ actor BlueZHost {
     case disconnect(device: String)
     case remove(device: String, adapter: String)
     case subscribe(device: String, characteristic: String)
-    case greet(device: String, characteristic: String, value: [UInt8])
     case snapshot(generation: Int, owner: String)
   }
 
@@ -54,6 +53,13 @@ actor BlueZHost {
   var dials = DialQueue()
   var pending: [UInt64: Pending] = [:]
   var peers: [String: Peer] = [:]
+  /// Connections that have ended, until it is known why, and those that BlueZ was asked to end.
+  var endings: [String: MonotonicTime] = [:]
+  var closing: Set<String> = []
+  /// Links that were closed with frames waiting, and until when those may go.
+  var drains: [String: MonotonicTime] = [:]
+  /// Links that we have left, and until when whoever dialled is expected to hang up.
+  var partings: [String: MonotonicTime] = [:]
   var ceiling: LinkCeiling
   var nextSightings = MonotonicTime.start
   var counts = BlueZCounts()
@@ -86,13 +92,13 @@ actor BlueZHost {
         guard !Task.isCancelled else { break }
         note("the bus is gone")
       } catch {
-        state.set(.unsupported)
+        become(.unsupported)
         note("there is no system bus: \(error.sentence)")
       }
       try? await context.time.sleep(now.advanced(by: wait))
       wait = min(wait * 2, BlueZLimits.lastRetry)
     }
-    state.set(.poweredOff)
+    become(.poweredOff)
   }
 
   private func serve(_ bus: DBusConnection) async {
@@ -101,8 +107,8 @@ actor BlueZHost {
     (self.jobs, self.outgoing) = (jobs, outgoing)
     for object in exported { await bus.export(object) }
     await withDiscardingTaskGroup { group in
-      group.addTask {
-        await bus.run()
+      group.addTask { [shared] in
+        await bus.run(lastWords: { shared.lastWords })
         jobs.finish()
       }
       group.addTask { await self.begin(bus) }
@@ -111,7 +117,6 @@ actor BlueZHost {
       group.addTask { [kicks] in for await link in kicks { await self.serve(link) } }
       group.addTask { await self.write(outgoing, to: bus) }
       for await job in jobs { group.addTask { await self.perform(job, on: bus) } }
-      await sayGoodbye(bus)
       group.cancelAll()
     }
     self.bus = nil
@@ -148,7 +153,7 @@ actor BlueZHost {
     } catch {
       if mirror.owner == nil { lose(owner: nil) }
       if case .remote(let name, _) = error, name == DBusErrorName.accessDenied {
-        state.set(.unauthorized)
+        become(.unauthorized)
         note("the bus does not let us speak to BlueZ: put this user into the group bluetooth")
       }
     }
@@ -224,6 +229,7 @@ actor BlueZHost {
     for (number, one) in pending.sorted(by: { $0.key < $1.key }) where one.giveUpAt <= now {
       giveUp(number)
     }
+    endOverdue(now: now)
     _ = ceiling.tick(now: now)
     if nextSightings <= now {
       nextSightings = now.advanced(by: BlueZLimits.sightingRepeat)
@@ -271,8 +277,10 @@ actor BlueZHost {
     } else {
       new = .resetting
     }
-    if state.value != new { state.set(new) }
+    become(new)
   }
+
+  private func become(_ new: TransportState) { if state.value != new { state.set(new) } }
 
   private func setAlarm(now: MonotonicTime) {
     alarm.set(plan.deadline(now: now))
@@ -316,9 +324,23 @@ final class SharedFacts: Sendable {
     var advertisement: NodeAdvertisement?
     /// Whether our part of the advertisement is left out.
     var isBare = false
+    /// Devices with a link of ours, and where to write to them.
+    var links: [String: String?] = [:]
   }
 
   let state = Protected(State())
+
+  /// What we have connected ends with us; BlueZ would keep it.
+  var lastWords: [DBusMessage] {
+    state.withLock { $0.links }.sorted { $0.key < $1.key }.flatMap { device, characteristic in
+      let bye = characteristic.map { target in
+        DBusMessage.call(
+          BlueZNames.service, target, BlueZNames.gattCharacteristic, "WriteValue",
+          [.bytes(LinkMessage.bye.bytes), .properties(["type": .string("command")])])
+      }
+      return (bye.map { [$0] } ?? []) + [.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")]
+    }
+  }
 }
 
 /// What happened, for counters and leak checks.

@@ -56,6 +56,10 @@ package enum BlueZLimits {
   package static let lastRetry: Duration = .seconds(30)
   /// After power-on the kernel needs a moment.
   package static let afterPowerOn: Duration = .milliseconds(500)
+  /// What waits on a link that is closed may go for so long.
+  package static let drainTime: Duration = .seconds(2)
+  /// From a connection that is gone to the word that the power went with it.
+  package static let endGrace: Duration = .milliseconds(100)
   /// Devices that are still in the air though they are reported once are told again.
   package static let sightingRepeat: Duration = .seconds(20)
   /// A call to BlueZ that takes longer has failed.

@@ -31,7 +31,8 @@ package struct LinkNegotiation: Sendable {
   private var characteristic: String?
   private var isSubscribed = false
   private var heard: LinkMessage.Hello?
-  private var mtu = BlueZLimits.smallestMTU
+  /// As our own side sees it; nil where this version of BlueZ does not say.
+  private var mtu: Int?
   private var window = CreditWindow()
   private var deadlineOfPhase: MonotonicTime
   private var helloAt = MonotonicTime.never
@@ -57,10 +58,11 @@ package struct LinkNegotiation: Sendable {
 
   /// The largest frame that both ways of saying it carry.
   package var frameSize: Int {
-    let least = min(mtu, Int(heard?.mtu ?? UInt16(BlueZLimits.largestMTU)))
-    let own = least - BlueZLimits.writeOverhead - (characteristic == nil ? 7 : 0)
+    let own = knownMTU - BlueZLimits.writeOverhead - (characteristic == nil ? 7 : 0)
     return max(0, min(own, TransportsLimits.largestFrame))
   }
+
+  private var knownMTU: Int { mtu ?? heard.map { Int($0.mtu) } ?? BlueZLimits.smallestMTU }
 
   // MARK: The radio
 
@@ -84,7 +86,7 @@ package struct LinkNegotiation: Sendable {
   }
 
   package mutating func learn(_ mtu: Int) {
-    self.mtu = max(self.mtu, min(mtu, BlueZLimits.largestMTU))
+    self.mtu = max(BlueZLimits.smallestMTU, min(mtu, BlueZLimits.largestMTU))
   }
 
   package mutating func subscribed(now: MonotonicTime) -> [Action] {
@@ -103,7 +105,7 @@ package struct LinkNegotiation: Sendable {
 
   private var hello: LinkMessage {
     .hello(
-      LinkMessage.Hello(isDialler: isDialler, mtu: UInt16(clamping: mtu), token: token, heard: heard?.token ?? 0))
+      LinkMessage.Hello(isDialler: isDialler, mtu: UInt16(clamping: knownMTU), token: token, heard: heard?.token ?? 0))
   }
 
   /// The other has dialled: say so, once we can write there, or by notification when that takes too long.
@@ -164,7 +166,6 @@ package struct LinkNegotiation: Sendable {
       return end(.lost, "the peer has begun anew")
     }
     heard = hello
-    learn(Int(min(hello.mtu, UInt16(BlueZLimits.largestMTU))))
     switch phase {
     case .open: return hello.heard == token ? [] : [.say(self.hello)]
     case .greeting: return greet(now: now)

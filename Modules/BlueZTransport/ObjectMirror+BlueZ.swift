@@ -42,8 +42,10 @@ extension ObjectMirror {
     }
   }
 
+  /// Objects of an earlier connection stay where they were: they mean something only once BlueZ has looked anew.
   package func characteristic(below device: String) -> String? {
-    guard let service = service(below: device) else { return nil }
+    guard value(device, BlueZNames.device, "ServicesResolved")?.asBool == true, let service = service(below: device)
+    else { return nil }
     return paths(with: BlueZNames.gattCharacteristic, below: service + "/").first {
       value($0, BlueZNames.gattCharacteristic, "UUID")?.asString == BlueZNames.characteristicUUID
     }

@@ -92,6 +92,11 @@ final class BusWire: @unchecked Sendable {
     return serial
   }
 
+  /// Writes what waits, for at most a tenth of a second: for the end only.
+  func flush() {
+    for _ in 0..<10 where hasMessagesToSend { unsafe dbus_connection_read_write(connection, 10) }
+  }
+
   /// Reads and writes what can be without waiting. - Returns: false when the bus is gone.
   func readAndWrite() -> Bool { unsafe dbus_connection_read_write(connection, 0) != 0 }
 

@@ -66,7 +66,8 @@ package actor DBusConnection {
     tree = ObjectTree(machineID: wire.machineID)
   }
 
-  package func run() async {
+  /// - Parameter lastWords: asked when the task is cancelled, and sent before the connection is closed.
+  package func run(lastWords: @Sendable () -> [DBusMessage] = { [] }) async {
     watch.start()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [alarm] in await alarm.run { await self.tick() } }
@@ -74,6 +75,10 @@ package actor DBusConnection {
       pump()
       while !isEnded, await watch.ready.next() != nil { pump() }
       group.cancelAll()
+    }
+    if !isEnded {
+      for message in lastWords() { try? send(message) }
+      wire.flush()
     }
     end()
   }
@@ -127,6 +132,14 @@ package actor DBusConnection {
 
   private static let bus = "org.freedesktop.DBus"
 
+  /// Owns a name on the bus, for services. - Returns: whether it is ours now.
+  package func requestName(_ name: String) async throws(DBusError) -> Bool {
+    // 4: do not queue.
+    let reply = try await call(
+      .call(Self.bus, "/org/freedesktop/DBus", Self.bus, "RequestName", [.string(name), .uint32(4)]))
+    return reply.arguments.first?.asInt == 1
+  }
+
   private func advance() {
     while wire.queuedBytes < DBusKitLimits.queuedBytes, let token = calls.next() {
       guard let message = pending[token]?.message else {
@@ -157,6 +170,9 @@ package actor DBusConnection {
   /// Makes an object callable, or replaces the one at its path. - Returns: false when there are too many.
   @discardableResult
   package func export(_ object: DBusObject) -> Bool { tree.insert(object) }
+
+  /// The exported object at a path.
+  package func object(_ path: String) -> DBusObject? { tree[path] }
 
   package func withdraw(_ path: String) { _ = tree.remove(path) }
 
@@ -197,9 +213,15 @@ package actor DBusConnection {
   private func answer(_ call: DBusMessage) {
     let answer = tree.answer(call)
     if tree.isForwarded(call) { tell(.call(call, order: order)) }
+    self.answer(call, answer)
+  }
+
+  /// Answers a call whose method has said `later`. A call that expects no answer gets none.
+  package func answer(_ call: DBusMessage, _ answer: DBusAnswer) {
     guard call.isReplyExpected, let sender = call.sender else { return }
     var reply = DBusMessage(kind: .reply, destination: sender, replySerial: call.serial)
     switch answer {
+    case .later: return
     case .values(let values): reply.arguments = values
     case .error(let name, let message):
       reply.kind = .error
@@ -207,7 +229,10 @@ package actor DBusConnection {
       reply.arguments = [.string(message)]
     }
     // An answer that cannot be written is a fault of ours that the caller should not wait for.
-    if let made = try? PendingMessage(reply) { _ = wire.send(made) }
+    if !isEnded, let made = try? PendingMessage(reply) {
+      _ = wire.send(made)
+      rearm()
+    }
   }
 
   private func tell(_ event: DBusEvent) {

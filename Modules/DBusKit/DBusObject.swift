@@ -2,6 +2,8 @@
 package enum DBusAnswer: Sendable {
   case values([DBusValue])
   case error(name: String, message: String)
+  /// Whoever reads the forwarded call answers it, with `DBusConnection.answer`.
+  case later
 
   package static let nothing = DBusAnswer.values([])
 }

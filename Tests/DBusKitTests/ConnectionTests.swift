@@ -1,3 +1,4 @@
+import FakeBlueZ
 import Streams
 import TestKit
 import Testing

@@ -1,13 +1,12 @@
-import Glibc
-import Lifecycle
+internal import Glibc
 
 /// A `dbus-daemon` of its own for one test, gone with it.
-final class PrivateBus: Sendable {
-  let address: String
+package final class PrivateBus: Sendable {
+  package let address: String
   private let process: pid_t
   private let directory: String
 
-  init?() {
+  package init?() {
     let directory = "/tmp/relaychat-bus-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     guard unsafe mkdir(directory, 0o700) == 0 else { return nil }
     let configuration = """
@@ -37,7 +36,7 @@ final class PrivateBus: Sendable {
     }
   }
 
-  func kill() {
+  package func kill() {
     Glibc.kill(process, SIGKILL)
     var status: Int32 = 0
     unsafe waitpid(process, &status, 0)
