@@ -78,12 +78,14 @@ import Testing
     guard
       case .run(let invocation) = try command.parse([
         "--node", "--transport", "a:b", "--transport", "c:", "--name", "N",
+        "--community-key", "/k",
       ])
     else { return }
     let arguments = ChildNode.arguments(Settings(invocation), socket: "/s", directory: "/d")
     #expect(
       arguments == [
-        "--socket", "/s", "--state", "/d/state", "--name", "N", "--transport", "a:b", "--transport", "c:",
+        "--socket", "/s", "--state", "/d/state", "--name", "N", "--community-key", "/k", "--transport", "a:b",
+        "--transport", "c:",
       ])
   }
 }
