@@ -82,30 +82,37 @@ import Testing
 
   @Test func cardsOfContactsStayWhateverStrangersCome() throws {
     let store = MemoryStore()
-    let mesh = try star(["bob"], seed: 63, store: store)
-    let (session, bob) = (mesh.members[0].node.session, id(1, mesh))
-    _ = try mesh.call { try await session.send("hello", to: .peer(bob)) }
-    mesh.medium.setReach("A", "n0", false)
-    mesh.run(for: .seconds(5))
-    // A start with a store full of strangers' cards.
-    mesh.remove("A")
+    let mesh = Mesh(seed: 63)
     let wall = mesh.simulation.time.source.wallMilliseconds()
-    _ = try mesh.call {
-      for number in 0..<IdentitiesLimits.cardCount + 20 {
-        let keys = try IdentityKeys(generatedFrom: .system, now: wall)
-        let card = try keys.makeCard(
-          name: try PeerName("s\(number)"), icon: .none, capabilities: [], sequence: 1, now: wall)
-        try await store.save(card)
+    // Nobody was heard since the start, and then the lowest ID goes first: that is the friend's.
+    let friend = try mesh.call {
+      func card(_ name: String, while isUnfit: (PeerID) -> Bool) throws -> VerifiedCard {
+        while true {
+          let keys = try IdentityKeys(generatedFrom: .system, now: wall)
+          guard !isUnfit(keys.id) else { continue }
+          return try keys.makeCard(
+            name: try PeerName(name), icon: .none, capabilities: [], sequence: 1, now: wall)
+        }
       }
+      let friend = try card("bob") { $0.high >= 1 << 60 }
+      try await store.save(friend)
+      try await store.save(Contact(peer: friend.id, name: friend.card.name, isAddressed: true))
+      for number in 0..<IdentitiesLimits.cardCount + 20 {
+        try await store.save(try card("s\(number)") { $0 < friend.id })
+      }
+      return friend.id
     }
     try mesh.add("A", store: store)
     mesh.run(for: .seconds(5))
-    let restarted = mesh.members[2].node.session
-    #expect(try mesh.call { await restarted.peers().count } == IdentitiesLimits.cardCount)
-    try mesh.add("newcomer")
-    mesh.medium.setReach("A", "newcomer", true)
+    let session = mesh.members[0].node.session
+    #expect(try mesh.call { await session.peers().count } == IdentitiesLimits.cardCount)
+    for number in 0..<3 {
+      try mesh.add("newcomer\(number)")
+      mesh.medium.setReach("A", "newcomer\(number)", true)
+    }
     mesh.run(for: .seconds(20))
-    #expect(try mesh.call { await restarted.peer(bob) != nil })
+    #expect(try mesh.call { await session.peers().count } == IdentitiesLimits.cardCount)
+    #expect(try mesh.call { await session.peer(friend) != nil })
     mesh.stop()
   }
 
@@ -175,19 +182,18 @@ import Testing
     let links = mesh.members[0].node.links
     let strangers = try (0..<9).map { try Adversary("s\($0)", on: mesh) }
     var most = 0
+    var turn = 0
+    // As often as each address may, and in turn, so that the places are never free by themselves.
     func press() throws {
-      for stranger in strangers { _ = try? stranger.open("A") }
+      _ = try? strangers[turn % strangers.count].open("A")
+      turn += 1
       most = max(most, try mesh.call { await links.table.halfOpenCount })
-      mesh.run(for: .milliseconds(500))
+      mesh.run(for: .milliseconds(670))
     }
-    for _ in 0..<4 { try press() }
-    // One that dials A, and one that A dials.
+    for _ in 0..<40 { try press() }
     try mesh.add("guest")
     mesh.medium.setReach("A", "guest", true)
-    for _ in 0..<60 {
-      try press()
-      if try mesh.call({ await links.table.linkedCount }) > 0 { break }
-    }
+    for _ in 0..<6 { try press() }
     let guest = id(1, mesh)
     let session = mesh.members[0].node.session
     #expect(try mesh.call { await session.peer(guest) != nil })
