@@ -185,7 +185,7 @@ let suites: [Target] = [
     "NodeRuntime",
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
-      "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
+      "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
     ]),
 ]
 

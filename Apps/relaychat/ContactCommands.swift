@@ -15,7 +15,8 @@ func listContacts(_ context: ProgramContext) async throws(ProgramFailure) {
   for contact in contacts {
     let rival = contact.rivalID.map { "the name is borne by \($0.prefix(8)) too" } ?? ""
     table.add([
-      contact.name, String(contact.id.prefix(8)), contact.state.rawValue + (contact.isBlocked ? ", blocked" : ""),
+      PeerText.shownName(contact.name), String(contact.id.prefix(8)),
+      contact.state.rawValue + (contact.isBlocked ? ", blocked" : ""),
       rival,
     ])
   }

@@ -90,9 +90,9 @@ private func text(_ event: ControlEvent) -> String? {
     let peer = PeerReference(id: event.peer.id, name: event.peer.name)
     return "\(time) \(PeerText.name(peer)) \(event.change.rawValue)"
   case .contact(let contact):
-    let rival = contact.rivalID.map { String($0.prefix(8)) } ?? "another"
-    return "\(time) " + PeerText.name(PeerReference(id: contact.id, name: contact.name))
-      + ": \(rival) bears this name too; relaychat trust says who is meant"
+    let name = PeerText.name(PeerReference(id: contact.id, name: contact.name))
+    guard let rival = contact.rivalID?.prefix(8) else { return "\(time) \(name) is the name of a contact now" }
+    return "\(time) \(name): \(rival) bears this name too; relaychat trust says who is meant"
   case .link(let event):
     let reason = event.reason.map { ": " + $0 } ?? ""
     let peer = event.link.peer.map(PeerText.name) ?? event.link.address

@@ -42,7 +42,7 @@ func listPeers(_ context: ProgramContext) async throws(ProgramFailure) {
     let hops = peer.isNeighbour ? "neighbour" : peer.hops.map { "\($0)" } ?? "?"
     let state = peer.state.rawValue + (peer.isBot ? ", bot" : "")
     table.add([
-      peer.icon, peer.name, String(peer.id.prefix(8)), String(peer.fingerprintHex.prefix(16)), hops,
+      peer.icon, PeerText.shownName(peer.name), String(peer.id.prefix(8)), String(peer.fingerprintHex.prefix(16)), hops,
       PeerText.age(peer.lastHeardSecondsAgo) + " ago", state,
     ])
   }

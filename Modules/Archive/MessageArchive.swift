@@ -6,8 +6,8 @@ package import Sessions
 
 /// Messages and contacts in `archive.db`.
 ///
-/// Every change is durable when its call returns. Bounded by number; the oldest messages go, and the contacts saved
-/// longest ago.
+/// Every change is durable when its call returns. Bounded by number; the oldest messages go, and the cards of strangers
+/// saved longest ago. Contacts (`people`), which the session bounds, and their cards stay.
 package actor MessageArchive: SessionStore {
   package static let migrations = [
     """
@@ -29,6 +29,7 @@ package actor MessageArchive: SessionStore {
       peer BLOB PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL, blocked INTEGER NOT NULL, rival BLOB
     ) WITHOUT ROWID;
     """,
+    "ALTER TABLE people ADD COLUMN used INTEGER NOT NULL DEFAULT 0;",
   ]
 
   private let executor = BlockingExecutor(name: "archive")
@@ -107,8 +108,10 @@ package actor MessageArchive: SessionStore {
   package func messages(limit: Int) async throws(SessionStoreError) -> [StoredMessage] {
     try guarded { () throws(DatabaseError) in
       try database.rows(
-        "SELECT \(Self.columns) FROM messages ORDER BY number DESC LIMIT ?", [.integer(Int64(limit))], limit: limit,
-        Self.read)
+        """
+        SELECT \(Self.columns) FROM messages
+        WHERE author NOT IN (SELECT peer FROM people WHERE blocked & 1) ORDER BY number DESC LIMIT ?
+        """, [.integer(Int64(limit))], limit: limit, Self.read)
     }.reversed().compactMap { $0 }
   }
 
@@ -133,8 +136,11 @@ package actor MessageArchive: SessionStore {
         ON CONFLICT (peer) DO UPDATE SET card = excluded.card, saved = excluded.saved
         """, [.blob(card.id.bytes), .blob(card.encoded)])
       try database.execute(
-        "DELETE FROM contacts WHERE saved < (SELECT saved FROM contacts ORDER BY saved DESC LIMIT 1 OFFSET ?)",
-        [.integer(Int64(ArchiveLimits.contacts - 1))])
+        """
+        DELETE FROM contacts WHERE peer NOT IN (SELECT peer FROM people) AND saved < (
+          SELECT saved FROM contacts WHERE peer NOT IN (SELECT peer FROM people)
+          ORDER BY saved DESC LIMIT 1 OFFSET ?)
+        """, [.integer(Int64(ArchiveLimits.strangers - 1))])
     }
   }
 
@@ -142,37 +148,54 @@ package actor MessageArchive: SessionStore {
     try written { () throws(DatabaseError) in
       try database.execute(
         """
-        INSERT INTO people (peer, name, state, blocked, rival) VALUES (?, ?, ?, ?, ?) ON CONFLICT (peer) DO UPDATE
-        SET name = excluded.name, state = excluded.state, blocked = excluded.blocked, rival = excluded.rival
+        INSERT INTO people (peer, name, state, blocked, rival, used)
+        VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM people)) ON CONFLICT (peer) DO UPDATE
+        SET name = excluded.name, state = excluded.state, blocked = excluded.blocked, rival = excluded.rival,
+          used = excluded.used
         """,
         [
           .blob(contact.peer.bytes), .text(contact.name.text), .text(contact.state.rawValue),
-          .integer((contact.isBlocked ? 1 : 0) | (contact.isMeant ? 2 : 0)), .optional(contact.rival?.bytes),
+          .integer((contact.isBlocked ? 1 : 0) | (contact.isMeant ? 2 : 0) | (contact.isAddressed ? 4 : 0)),
+          .optional(contact.rivals.isEmpty ? nil : contact.rivals.flatMap(\.bytes)),
         ])
+    }
+  }
+
+  package func removeContact(_ peer: PeerID) async throws(SessionStoreError) {
+    try written { () throws(DatabaseError) in
+      try database.execute("DELETE FROM people WHERE peer = ?", [.blob(peer.bytes)])
     }
   }
 
   package func contacts(limit: Int) async throws(SessionStoreError) -> [Contact] {
     try guarded { () throws(DatabaseError) in
       try database.rows(
-        "SELECT peer, name, state, blocked, rival FROM people ORDER BY peer LIMIT ?", [.integer(Int64(limit))],
-        limit: limit
+        """
+        SELECT peer, name, state, blocked, rival FROM people
+        ORDER BY (state <> 'seen' OR blocked <> 0) DESC, used DESC, peer LIMIT ?
+        """, [.integer(Int64(limit))], limit: limit
       ) { row throws(DatabaseError) -> Contact? in
         guard let peer = PeerID(bytes: try row.blob(0)), let name = try? PeerName(try row.text(1)),
           let state = ContactState(rawValue: try row.text(2))
         else { return nil }
         let flags = try row.integer(3)
+        let rivals = row.isNull(4) ? [] : try row.blob(4)
         return Contact(
           peer: peer, name: name, state: state, isBlocked: flags & 1 != 0,
-          rival: row.isNull(4) ? nil : PeerID(bytes: try row.blob(4)), isMeant: flags & 2 != 0)
+          rivals: stride(from: 0, to: rivals.count - rivals.count % PeerID.byteCount, by: PeerID.byteCount).compactMap {
+            PeerID(bytes: Array(rivals[$0..<$0 + PeerID.byteCount]))
+          }, isMeant: flags & 2 != 0, isAddressed: flags & 4 != 0)
       }
-    }.compactMap { $0 }
+    }.reversed().compactMap { $0 }
   }
 
   package func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard] {
     try guarded { () throws(DatabaseError) in
-      try database.rows("SELECT card FROM contacts ORDER BY saved DESC LIMIT ?", [.integer(Int64(limit))], limit: limit)
-      {
+      try database.rows(
+        """
+        SELECT card FROM contacts ORDER BY (peer IN (SELECT peer FROM people)) DESC, saved DESC LIMIT ?
+        """, [.integer(Int64(limit))], limit: limit
+      ) {
         row throws(DatabaseError) in
         let bytes = try row.blob(0)
         return try? VerifiedCard(verifying: bytes.rawSpan)

@@ -19,7 +19,7 @@ public struct HelloParameters: ControlParameters, Equatable {
 }
 
 public struct SendParameters: ControlParameters, Equatable {
-  /// `#public`, a full peer ID, a unique prefix of one, or a unique name.
+  /// `#public`, a full peer ID, a unique prefix of one with eight digits or more, or a unique name.
   public var to: String
   public var text: String
   /// Marks the text as the answer of an echo bot, which no bot answers.
@@ -63,6 +63,9 @@ public struct ReadParameters: ControlParameters, Equatable {
   static let names: Set<String> = ["messageIDs"]
   func check() throws(ControlError) {
     try checkRange(messageIDs.count, "the number of messageIDs", 1...ControlAPILimits.messagesPerReceipt)
+    guard messageIDs.allSatisfy(isMessageID) else {
+      throw ControlError(.invalidParameters, "a message ID has 32 hexadecimal digits")
+    }
   }
 }
 
@@ -93,7 +96,7 @@ public struct PingParameters: ControlParameters, Equatable {
 }
 
 public struct PeerParameters: ControlParameters, Equatable {
-  /// A full peer ID, a unique prefix of one, or a unique name.
+  /// A full peer ID, a unique prefix of one with eight digits or more, or a unique name that is like none.
   public var peer: String
 
   public init(peer: String) { self.peer = peer }
@@ -158,6 +161,10 @@ public struct AcknowledgeParameters: ControlParameters, Equatable {
 
   static let names: Set<String> = ["cursor"]
   func check() throws(ControlError) {}
+}
+
+private func isMessageID(_ text: String) -> Bool {
+  text.utf8.count == 32 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }
 }
 
 private func checkReference(_ text: String, _ name: String) throws(ControlError) {

@@ -1,8 +1,8 @@
 internal import Verifying
 
-/// The cards of the peers we know, at most 1,024.
+/// The cards of the peers we know, at most `IdentitiesLimits.cardCount`.
 ///
-/// Contacts are pinned and never leave. When the table is full, the unpinned peer heard least recently makes room.
+/// Contacts are pinned, also before their cards come, and never leave. When the table is full, the unpinned peer heard least recently makes room.
 package struct CardTable: Sendable {
   /// What came of a card.
   package enum Outcome: Equatable, Sendable {
@@ -23,9 +23,10 @@ package struct CardTable: Sendable {
   private struct Entry: Sendable {
     var card: VerifiedCard
     var lastHeard: UInt64
-    var isPinned: Bool
   }
 
+  /// Who is pinned; as many as the caller has contacts.
+  private var pinned: Set<PeerID> = []
   private var entries: [PeerID: Entry] = [:]
   private let capacity: Int
   /// Peers that had to make room since the start.
@@ -40,7 +41,7 @@ package struct CardTable: Sendable {
 
   package subscript(id: PeerID) -> VerifiedCard? { entries[id]?.card }
 
-  package func isPinned(_ id: PeerID) -> Bool { entries[id]?.isPinned == true }
+  package func isPinned(_ id: PeerID) -> Bool { pinned.contains(id) }
 
   /// Milliseconds, on the clock that `update` is given.
   package func lastHeard(_ id: PeerID) -> UInt64? { entries[id]?.lastHeard }
@@ -92,12 +93,9 @@ package struct CardTable: Sendable {
     entries[id]?.lastHeard = max(last, now)
   }
 
-  /// Whether there was such a peer. A pinned one is never evicted.
-  @discardableResult
-  package mutating func setPinned(_ isPinned: Bool, _ id: PeerID) -> Bool {
-    guard entries[id] != nil else { return false }
-    entries[id]?.isPinned = isPinned
-    return true
+  /// A pinned peer is never evicted, whenever its card comes.
+  package mutating func setPinned(_ isPinned: Bool, _ id: PeerID) {
+    if isPinned { pinned.insert(id) } else { pinned.remove(id) }
   }
 
   @discardableResult
@@ -109,14 +107,14 @@ package struct CardTable: Sendable {
     var evicted: PeerID?
     if entries.count >= capacity {
       // The ID breaks ties, so that the same cards in the same order leave the same table.
-      let oldest = entries.filter { !$0.value.isPinned }
+      let oldest = entries.filter { !pinned.contains($0.key) }
         .min { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) }
       guard let oldest else { return .full }
       entries.removeValue(forKey: oldest.key)
       evictions &+= 1
       evicted = oldest.key
     }
-    entries[card.id] = Entry(card: card, lastHeard: now, isPinned: false)
+    entries[card.id] = Entry(card: card, lastHeard: now)
     return .added(evicted: evicted)
   }
 }

@@ -6,11 +6,18 @@ package enum IdentitiesLimits {
   /// Bytes of UTF-8 in an icon: the longest family or flag sequence in use takes 28.
   package static let iconByteCount = 32
 
-  /// Cards that are remembered: a crowded hall, at about 250 bytes each.
-  package static let cardCount = 1_024
+  /// Hexadecimal digits of an ID that name a peer: as many as are printed. Fewer would be anybody's for the trying.
+  package static let prefixDigits = 8
 
-  /// Contacts that are kept: people one has to do with, and as many as cards.
+  /// Cards that are remembered: those of every contact, and of a crowded hall, at about 250 bytes each.
+  package static let cardCount = 2_048
+
+  /// Contacts that are kept: people one has to do with.
   package static let contactCount = 1_024
+
+  /// Peers that are remembered as bearing the name of one contact: what a person can look at. Whoever else bears it is
+  /// refused all the same.
+  package static let rivalCount = 8
 
   /// Milliseconds after which a new prekey is made: a day, so that a stolen one opens little.
   package static let prekeyInterval: UInt64 = 24 * 3_600_000

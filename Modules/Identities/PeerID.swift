@@ -62,9 +62,9 @@ package struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first 8 hexadecimal digits, what is printed behind a name.
   package var shortHex: String { String(description.prefix(8)) }
 
-  /// A peer in print: the name if there is one, then 8 hexadecimal digits.
+  /// A peer in print: the name if there is one that is not like an ID, then 8 hexadecimal digits.
   package func printed(name: PeerName?) -> String {
-    guard let name else { return shortHex }
+    guard let name, !name.isLikeID else { return shortHex }
     return "\(name.text) \(shortHex)"
   }
 

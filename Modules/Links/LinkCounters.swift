@@ -7,6 +7,10 @@ package enum LinkCount: String, CounterReason {
   case handshakesRefused
   /// The address has begun too many handshakes lately: the link was closed before anything was read.
   case handshakesOverRate
+  /// Links of others that had proved nothing yet and made room for a newer one.
+  case halfOpenEvicted
+  /// Somebody proved our own keys to us: another node runs with a copy of our state directory.
+  case ownIdentityMet
   case framesSent, framesReceived
   /// The neighbour sent more than its link carries: the frame was not looked at.
   case framesOverBudget
@@ -24,6 +28,8 @@ package enum LinkCount: String, CounterReason {
   case fragmentsRefused
   case reassembliesDropped
   case queueFull, expired, unacknowledged, tooLong, linkDown
+  /// Its author was blocked while it waited.
+  case originBlocked
   /// The transport dropped received frames because we were slow.
   case transportDropped
 }
@@ -36,6 +42,7 @@ extension LinkCount {
     case .unacknowledged: self = .unacknowledged
     case .tooLong: self = .tooLong
     case .linkDown: self = .linkDown
+    case .originBlocked: self = .originBlocked
     }
   }
 }

@@ -9,6 +9,12 @@ internal import WireFormat
 extension LinkManager {
   func sendOutbound() async {
     for await packet in outbound {
+      if !blocked.isEmpty, let origin = try? PacketHeader(decoding: packet.bytes.rawSpan).origin,
+        blocked.contains(origin)
+      {
+        counters.count(.originBlocked)
+        continue
+      }
       var targets = packet.links
       while let slot = targets.popFirst() {
         settleDrops(slot) { transfer in

@@ -30,6 +30,7 @@ extension LinkManager {
   ) async {
     let now = configuration.time.now()
     physical.lastReceived = now
+    if physical.session == nil { table.heard(physical.link.id) }
     physical.pingedAt = nil
     physical.framesReceived &+= 1
     counters.count(.framesReceived)
@@ -83,6 +84,12 @@ extension LinkManager {
         if let established = progress.established { await secured(physical, established) }
       }
       pumpHandshake(physical)
+    } catch LinkSecurityError.ownCard {
+      counters.count(.ownIdentityMet)
+      configuration.log.warning(
+        "another node runs with the same keys as this one: a state directory was copied; stop one of the two and give it new keys",
+        ["link": .integer(physical.link.id.number), "address": .text(physical.key.address.description)])
+      close(physical.link.id, .ownIdentity)
     } catch {
       counters.count(.handshakesRefused)
       configuration.log.notice(
@@ -194,6 +201,7 @@ extension LinkManager {
   func close(_ id: LinkID, _ reason: LinkTable.CloseReason) {
     guard let physical = links[id], physical.closeReason == nil else { return }
     physical.closeReason = reason
+    if reason == .halfOpenEvicted { counters.count(.halfOpenEvicted) }
     _ = table.close(id, reason)
     notices.send(.refused(link: id.number, reason: reason))
     if physical.session != nil, let goodbye = GoodbyeReason(reason) {
@@ -214,7 +222,7 @@ extension LinkManager {
     counters.count(.transportDropped, by: physical.link.droppedFrames)
     counters.count(physical.link.end == .closedHere ? .closed : .lost)
     let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate || physical.closeReason == .wornOut
-    let reason = physical.closeReason?.rawValue ?? physical.link.end?.rawValue ?? "lost"
+    let reason = physical.closeReason.map(Self.text) ?? Self.text(endOf: physical)
     if !links.values.contains(where: { $0.key == physical.key }) {
       plan.unlinked(
         physical.key, hasFailed: physical.session == nil && !isOnPurpose, reason: reason, now: now,
@@ -222,6 +230,23 @@ extension LinkManager {
     }
     await perform(table.ended(id, now: now), reason: reason)
     startDials()
+  }
+
+  /// What people are told of a link that we have closed.
+  private static func text(_ reason: LinkTable.CloseReason) -> String {
+    switch reason {
+    case .handshakeFailed: "the handshake failed; the community keys may differ"
+    case .ownIdentity: "another node runs with the same keys"
+    default: reason.rawValue
+    }
+  }
+
+  /// What people are told of a link that was ended elsewhere. A peer that speaks and then closes before the handshake
+  /// is over says nothing of its reason, on purpose.
+  private static func text(endOf physical: PhysicalLink) -> String {
+    let end = physical.link.end?.rawValue ?? "lost"
+    guard physical.session == nil, physical.peerFrameSize != nil else { return end }
+    return "\(end) during the handshake; the community keys may differ"
   }
 
   func perform(_ actions: [LinkTable.Action], card: VerifiedCard? = nil, reason: String = "") async {

@@ -3,7 +3,7 @@ package import Routing
 package import Streams
 package import Telemetry
 package import Transports
-internal import WireFormat
+package import WireFormat
 
 /// Holds the links: dials whom the scanner heard, takes whom the transports bring, secures each link, keeps one logical
 /// link per peer, and carries packets over it in frames.
@@ -60,6 +60,8 @@ package actor LinkManager {
   var reassembly: Reassembly
   var identifier: PacketIdentifier
   let alarm: Alarm
+  /// Origins for whom nothing is handed over.
+  var blocked: Set<Tag> = []
 
   package init(_ configuration: Configuration) throws {
     self.configuration = configuration
@@ -99,6 +101,15 @@ package actor LinkManager {
     }
   }
 
+  /// Replaces the origins for whom nothing is handed over; what waits of them is dropped. Who calls: the session, beside
+  /// the relay.
+  package func block(_ origins: Set<Tag>) {
+    let added = origins.subtracting(blocked)
+    blocked = origins
+    guard !added.isEmpty else { return }
+    for slot in transfers.indices { settleDrops(slot) { $0.drop(of: added) } }
+  }
+
   // MARK: Transports
 
   private func watchState(of index: Int) async {
@@ -128,7 +139,12 @@ package actor LinkManager {
     let peers = Set(table.slots.compactMap { $0?.active == nil ? nil : $0?.peer })
     let keys = plan.dials(
       now: now,
-      links: { transport in self.links.values.count { $0.key.transport == transport } },
+      links: { transport in
+        // What others have opened and not proved makes room for a dial.
+        self.links.values.count {
+          $0.key.transport == transport && self.table.links[$0.link.id]?.isHalfOpenByOther != true
+        }
+      },
       isLinked: { peers.contains($0) })
     for key in keys {
       counters.count(.dialsStarted)

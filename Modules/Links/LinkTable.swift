@@ -29,8 +29,8 @@ package struct LinkTable: Sendable {
   package enum CloseReason: String, Sendable, CaseIterable {
     /// Another link to the same peer stays.
     case duplicate
-    /// Too many links whose peer is not known yet.
-    case tooManyHalfOpen
+    /// Too many links that others have opened and whose peer is not known yet: this one has made room.
+    case halfOpenEvicted
     /// The address has begun too many handshakes lately.
     case tooManyHandshakes
     /// Every slot has a link.
@@ -38,6 +38,8 @@ package struct LinkTable: Sendable {
     /// The peer did not prove who it is in time.
     case handshakeTimeout
     case handshakeFailed
+    /// The other end has our own keys.
+    case ownIdentity
     /// The frame that the transport offers is too small.
     case frameTooSmall
     /// Nothing was heard for too long.
@@ -56,6 +58,8 @@ package struct LinkTable: Sendable {
     /// The peer has sent a frame here after the handshake, so both sides have the link.
     package var isConfirmed = false
     package var isClosing = false
+    /// Something came over it.
+    package var isHeard = false
   }
 
   package struct Slot: Sendable {
@@ -72,17 +76,32 @@ package struct LinkTable: Sendable {
 
   package init(ownID: PeerID) { self.ownID = ownID }
 
-  package var halfOpenCount: Int { links.values.count { $0.slot == nil && !$0.isClosing } }
+  /// Links that others have opened and that have not proved whose they are.
+  package var halfOpenCount: Int { links.values.count { $0.isHalfOpenByOther } }
   package var linkedCount: Int { slots.count { $0?.active != nil } }
 
   package func slot(of peer: PeerID) -> Int? { slots.firstIndex { $0?.peer == peer } }
 
   /// A transport opened a link.
+  ///
+  /// Those that others open have `LinksLimits.halfOpen` places until they have proved whose they are. When these are
+  /// taken, the one that has been silent for longest makes room, or else the oldest: whoever says nothing, or dawdles,
+  /// keeps no newcomer out. Our own dials take none of the places; the dial plan bounds them.
   package mutating func opened(_ id: LinkID, role: LinkRole, now: MonotonicTime) -> [Action] {
-    let isTooMany = halfOpenCount >= LinksLimits.halfOpen
-    links[id] = Entry(role: role, openedAt: now, isClosing: isTooMany)
-    return isTooMany ? [.close(id, .tooManyHalfOpen)] : []
+    var actions: [Action] = []
+    if role == .peripheral, halfOpenCount >= LinksLimits.halfOpen {
+      let oldest = links.filter { $0.value.isHalfOpenByOther }.min { one, other in
+        (one.value.isHeard ? 1 : 0, one.value.openedAt, one.key)
+          < (other.value.isHeard ? 1 : 0, other.value.openedAt, other.key)
+      }
+      if let oldest { actions.append(close(oldest.key, .halfOpenEvicted)) }
+    }
+    links[id] = Entry(role: role, openedAt: now)
+    return actions
   }
+
+  /// Something came over a link.
+  package mutating func heard(_ id: LinkID) { links[id]?.isHeard = true }
 
   /// The handshake of a link is over on our side and names the peer.
   package mutating func established(_ id: LinkID, peer: PeerID, now: MonotonicTime) -> [Action] {
@@ -199,4 +218,8 @@ package struct LinkTable: Sendable {
     actions.append(.reassigned(slot: oldest))
     return oldest
   }
+}
+
+extension LinkTable.Entry {
+  var isHalfOpenByOther: Bool { role == .peripheral && slot == nil && !isClosing }
 }

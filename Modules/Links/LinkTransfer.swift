@@ -282,6 +282,16 @@ package struct LinkTransfer: Sendable {
     acknowledgementDeadline = nil
   }
 
+  /// What waits of these origins, or is under way, is not sent any more.
+  mutating func drop(of origins: Set<Tag>) {
+    func isMeant(_ packet: OutgoingPacket) -> Bool { packet.origin.map(origins.contains) == true }
+    for _ in 0..<queue.removeAll(where: isMeant) { count(.originBlocked) }
+    for (key, flight) in inFlight where isMeant(flight.packet) {
+      remove(key)
+      count(.originBlocked)
+    }
+  }
+
   private mutating func remove(_ key: UInt64) {
     guard let flight = inFlight.removeValue(forKey: key) else { return }
     inFlightBytes -= flight.packet.bytes.count

@@ -2,7 +2,8 @@
 package enum LinksLimits {
   /// Peers linked or remembered with their slot; the width of a routing decision.
   package static let slots = 63
-  /// Links that have not proved who is at the other end, at a time: what a stranger can make us hold.
+  /// Links that others have opened and that have not proved who is at the other end, at a time: what strangers can make
+  /// us hold.
   package static let halfOpen = 8
   /// Handshakes that one address may begin with us within the interval: a peer that keeps losing us needs one every few
   /// seconds, and each costs us key agreements.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Routing
 package import Streams
 package import WireFormat
@@ -27,6 +28,9 @@ package struct OutgoingPacket: Sendable {
     self.since = since
     self.expiry = expiry
   }
+
+  /// Who has made it, as the packet says.
+  var origin: Tag? { try? PacketHeader(decoding: bytes.rawSpan).origin }
 }
 
 /// Why a packet was not, or not yet, handed to a neighbour.
@@ -41,4 +45,6 @@ package enum QueueDrop: String, Sendable, CaseIterable {
   case tooLong
   /// The link went down; the relay offers the packet again when it is back.
   case linkDown
+  /// Its author was blocked while it waited.
+  case originBlocked
 }

@@ -87,6 +87,24 @@ package struct PacketQueue: Sendable {
     return victims
   }
 
+  /// - Returns: how many went.
+  mutating func removeAll(where isMeant: (OutgoingPacket) -> Bool) -> Int {
+    let before = count
+    for line in lines.indices {
+      for lane in lines[line].lanes.indices {
+        let kept = lines[line].lanes[lane].packets.compactMap { $0 }.filter { packet in
+          guard isMeant(packet) else { return true }
+          lines[line].byteCount -= packet.bytes.count
+          byteCount -= packet.bytes.count
+          count -= 1
+          return false
+        }
+        lines[line].lanes[lane] = Lane(packets: kept)
+      }
+    }
+    return before - count
+  }
+
   /// The packet that `popFirst` gives.
   package var first: OutgoingPacket? {
     guard let (line, lane) = next else { return nil }

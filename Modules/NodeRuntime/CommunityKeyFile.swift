@@ -7,6 +7,8 @@ internal import Verifying
 /// Why a file is no community key.
 enum CommunityKeyFileError: Error, Equatable {
   case unreadable(code: Int32)
+  /// A directory, a pipe or a device.
+  case noFile
   /// Others may read it: `mode` has bits beyond 0700.
   case openToOthers(mode: UInt32)
   /// Not 64 hexadecimal digits and at most one line end.
@@ -17,11 +19,13 @@ enum CommunityKeyFileError: Error, Equatable {
 /// `openssl rand -hex 32` writes it.
 enum CommunityKeyFile {
   static func read(_ path: String) throws(CommunityKeyFileError) -> CommunityKey {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe that nobody writes to must not hold up the start.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(code: errno) }
     defer { close(descriptor) }
     var facts = stat()
     guard unsafe fstat(descriptor, &facts) == 0 else { throw .unreadable(code: errno) }
+    guard facts.st_mode & S_IFMT == S_IFREG else { throw .noFile }
     guard facts.st_mode & 0o077 == 0 || CommunityKeyMode.isSkipped else {
       throw .openToOthers(mode: facts.st_mode & 0o7777)
     }

@@ -41,8 +41,13 @@ struct DaemonConfiguration: Sendable {
       throw .setting(error)
     }
     name = try settings.text("name").map { (text) throws(DaemonError) in
-      guard let name = try? PeerName(text) else {
-        throw .setting(settings.error("name", expected: "1 to 32 bytes of text without control characters"))
+      guard let name = try? PeerName(text), !name.isLikeID else {
+        throw .setting(
+          settings.error(
+            "name",
+            expected:
+              "1 to 32 bytes of visible text that neither begins with # nor is like an ID (eight or more hex digits)"
+          ))
       }
       return name
     }

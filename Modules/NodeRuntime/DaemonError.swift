@@ -55,6 +55,8 @@ enum DaemonError: Error {
     case .communityKey(let path, .unreadable(let code)):
       return
         "The community key \(shown(path)) cannot be read: \(text(code)); make one with: openssl rand -hex 32 > FILE."
+    case .communityKey(let path, .noFile):
+      return "\(shown(path)) is no file; put the community key into one: openssl rand -hex 32 > FILE."
     case .communityKey(let path, .openToOthers(let mode)):
       return "Others may read the community key \(shown(path)) (mode \(String(mode, radix: 8))); run chmod 600 on it."
     case .communityKey(let path, .malformed):

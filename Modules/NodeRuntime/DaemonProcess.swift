@@ -103,14 +103,17 @@ enum DaemonProcess {
         throw .database(error)
       }
     }
+    // A name that is like an ID would name nobody.
+    func own(_ text: String) -> PeerName? { (try? PeerName(text)).flatMap { $0.isLikeID ? nil : $0 } }
     let name: PeerName
     if let told = configuration.name {
       name = told
-    } else if let kept = (try await text(NodeIdentity.nameName)).flatMap({ try? PeerName($0) }) {
+    } else if let kept = (try await text(NodeIdentity.nameName)).flatMap({ own($0) }) {
       name = kept
     } else {
-      guard let own = (try? PeerName(cutting: hostName())) ?? (try? PeerName("node")) else { throw .primitive }
-      name = own
+      let host = (try? PeerName(cutting: hostName())).flatMap { own($0.text) }
+      guard let chosen = host ?? own("node") else { throw .primitive }
+      name = chosen
     }
     let kept = try await text(NodeIdentity.iconName)
     let icon = configuration.icon ?? kept.flatMap { try? PeerIcon($0) } ?? .none

@@ -37,7 +37,7 @@ struct EventBridge: Sendable {
             time: time,
             body: .delivery(DeliveryEvent(messageID: id.description, state: ControlAPI.MessageState(state)))))
       case .element(.peer(let change)): await carry(change)
-      case .element(.contactChanged(let contact)):
+      case .element(.contactChanged(let contact)), .element(.contactRenamed(let contact)):
         events.publish(
           ControlEvent(time: time, body: .contact(ContactRecord(contact, ownID: node.session.ownID))))
       }

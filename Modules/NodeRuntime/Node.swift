@@ -102,7 +102,10 @@ package final class Node: Sendable {
       keys: keys, profile: profile,
       ports: Session.Ports(
         deliveries: relay.deliveries, originate: { packet, id in await relay.originate(packet, id: id) },
-        block: { origins in await relay.block(origins) },
+        block: { [links] origins in
+          await relay.block(origins)
+          await links.block(origins)
+        },
         store: environment.store, saveIdentity: environment.saveIdentity, ownCard: ownCard, time: time,
         random: random, log: log.labelled("session"), isClockSynchronised: environment.isClockSynchronised),
       isDeduplicating: environment.isDeduplicating)

@@ -32,7 +32,8 @@ struct NodeIdentity: ~Copyable {
   {
     do {
       let sequence = (try await store.get(sequenceName)).map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0
-      if let bytes = try await store.get(keysName) {
+      if var bytes = try await store.get(keysName) {
+        defer { Self.wipe(&bytes) }
         let keys: IdentityKeys
         do { keys = try IdentityKeys(importing: bytes.rawSpan, random: random) } catch {
           throw NodeIdentityError.unreadable(error)
@@ -56,12 +57,20 @@ struct NodeIdentity: ~Copyable {
 
   /// Makes keys and sequence durable together.
   static func save(_ secret: consuming Secret, sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
-    let bytes = [UInt8](copying: secret.bytes)
-    try await store.put([(keysName, bytes), (sequenceName, encode(sequence))])
+    // The store takes arrays and binds their memory as it is: the one copy is wiped when it is written.
+    var values = [(keysName, [UInt8](copying: secret.bytes)), (sequenceName, encode(sequence))]
+    defer { Self.wipe(&values[0].1) }
+    try await store.put(values)
   }
 
   private static func save(sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
     try await store.put([(sequenceName, encode(sequence))])
+  }
+
+  /// Makes every byte zero in place; a copy that others hold would not be reached.
+  private static func wipe(_ bytes: inout [UInt8]) {
+    var span = bytes.mutableSpan
+    for index in span.indices { span[index] = 0 }
   }
 
   private static func encode(_ sequence: UInt64) -> [UInt8] {

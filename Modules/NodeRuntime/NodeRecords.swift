@@ -123,7 +123,8 @@ extension ControlAPI.MessageState {
 }
 
 extension ControlError {
-  init(_ error: SessionError) {
+  /// - Parameter ownID: for the fingerprints of those who bear one name.
+  init(_ error: SessionError, ownID: PeerID) {
     switch error {
     case .emptyText: self.init(.invalidParameters, "The text is empty.")
     case .tooLong(let count, let limit):
@@ -135,12 +136,24 @@ extension ControlError {
     case .contactChanged(let contact):
       self.init(
         .contactChanged, "Another key bears the name of this contact; settle who is meant with contact.trust.",
-        candidates: [contact.peer, contact.rival].compactMap { $0 }.map { "\(contact.name.text) \($0)" })
+        candidates: [contact.peer, contact.rival].compactMap { $0 }.map {
+          Self.candidate(KnownPeer(id: $0, name: contact.name), ownID: ownID)
+        })
     case .blocked: self.init(.blocked, "This peer is blocked; contact.unblock takes it back.")
+    case .contactsFull(let limit):
+      self.init(
+        .notReady, "\(limit) contacts are verified, trusted, blocked or written to, and none can make room.",
+        limit: limit)
     case .storeFailed(let reason): self.init(.internal, "The message could not be kept on disk: \(reason)")
     case .primitiveFailed: self.init(.internal, "The cryptographic library refused.")
     case .tooManyPings(let limit): self.init(.notReady, "\(limit) pings are under way already.", limit: limit)
     case .noAnswer: self.init(.timeout, "No answer came in time.")
     }
+  }
+
+  /// A peer as it is listed where several bear one name: name, ID, and what the two people compare.
+  static func candidate(_ peer: KnownPeer, ownID: PeerID) -> String {
+    let digits = (try? Fingerprint(ownID, peer.id).description) ?? ""
+    return "\(peer.name.text) \(peer.id) (fingerprint \(digits))"
   }
 }

@@ -33,8 +33,14 @@ struct NodeService: ControlService {
     case .sendMessage(let parameters): return .sent(try await send(parameters))
     case .messageStatus(let parameters): return .messageStatus(try await messageStatus(parameters))
     case .markRead(let parameters):
-      do { try await node.session.markRead(parameters.messageIDs.compactMap { MessageID(hex: $0) }) } catch {
-        throw ControlError(error)
+      let ids = try parameters.messageIDs.map { (text) throws(ControlError) in
+        guard let id = MessageID(hex: text) else {
+          throw ControlError(.invalidParameters, "A message ID has 32 hexadecimal digits.")
+        }
+        return id
+      }
+      do { try await node.session.markRead(ids) } catch {
+        throw ControlError(error, ownID: node.session.ownID)
       }
       return .done
     case .listMessages(let parameters): return .messages(try await messages(limit: parameters.limit))
@@ -60,8 +66,8 @@ struct NodeService: ControlService {
           try await node.session.setBlocked(false, peer)
         })
     case .fingerprint(let parameters):
-      let card = try await resolve(parameters.peer)
-      let contact = await node.session.contact(card.id) ?? Contact(peer: card.id, name: card.card.name)
+      let peer = try await resolve(parameters.peer)
+      let contact = await node.session.contact(peer.id) ?? Contact(peer: peer.id, name: peer.name)
       return .contact(ContactRecord(contact, ownID: node.session.ownID))
     }
   }
@@ -92,7 +98,7 @@ struct NodeService: ControlService {
         parameters.text, to: conversation, isEcho: parameters.isEcho ?? false,
         isFromBot: parameters.isBot ?? parameters.isEcho ?? false)
     } catch {
-      throw ControlError(error)
+      throw ControlError(error, ownID: node.session.ownID)
     }
     return SendAnswer(messageID: message.id.description, state: .init(message.state))
   }
@@ -120,23 +126,23 @@ struct NodeService: ControlService {
       for message in messages { records.append(await node.record(of: message)) }
       return records
     } catch {
-      throw ControlError(error)
+      throw ControlError(error, ownID: node.session.ownID)
     }
   }
 
   private func ping(_ parameters: PingParameters) async throws(ControlError) -> ControlAPI.PingAnswer {
-    let card = try await resolve(parameters.peer)
+    let peer = try await resolve(parameters.peer)
     do {
-      let answer = try await node.session.ping(card.id, timeout: .milliseconds(parameters.timeoutMilliseconds))
+      let answer = try await node.session.ping(peer.id, timeout: .milliseconds(parameters.timeoutMilliseconds))
       var path: [String] = []
       for entry in answer.pathThere { path.append(await node.name(ofRouteEntry: entry)) }
       let (seconds, attoseconds) = answer.roundTrip.components
       return ControlAPI.PingAnswer(
-        peer: PeerReference(id: card.id.description, name: card.card.name.text),
+        peer: PeerReference(id: peer.id.description, name: peer.name.text),
         roundTripMilliseconds: Double(seconds) * 1_000 + Double(attoseconds) / 1e15, hops: Int(answer.hopsThere),
         path: path)
     } catch {
-      throw ControlError(error)
+      throw ControlError(error, ownID: node.session.ownID)
     }
   }
 
@@ -145,23 +151,20 @@ struct NodeService: ControlService {
   private func settle(
     _ peer: String, _ change: (PeerID) async throws(SessionError) -> Contact
   ) async throws(ControlError) -> ContactRecord {
-    let card = try await resolve(peer)
-    do { return ContactRecord(try await change(card.id), ownID: node.session.ownID) } catch {
-      throw ControlError(error)
+    let known = try await resolve(peer)
+    do { return ContactRecord(try await change(known.id), ownID: node.session.ownID) } catch {
+      throw ControlError(error, ownID: node.session.ownID)
     }
   }
 
-  private func resolve(_ text: String) async throws(ControlError) -> VerifiedCard {
+  private func resolve(_ text: String) async throws(ControlError) -> KnownPeer {
     switch await node.session.resolve(text) {
-    case .peer(let card): return card
+    case .peer(let peer): return peer
     case .unknown: throw ControlError(.notFound, "No peer is known by this name or ID.")
-    case .ambiguous(let cards):
+    case .ambiguous(let peers):
       throw ControlError(
         .ambiguous, "More than one peer is called so; use the ID.",
-        candidates: cards.map { card in
-          let digits = (try? Fingerprint(node.session.ownID, card.id).description) ?? ""
-          return "\(card.card.name.text) \(card.id) (fingerprint \(digits))"
-        })
+        candidates: peers.map { ControlError.candidate($0, ownID: node.session.ownID) })
     }
   }
 

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import CCrypto
+internal import Verifying
 
 /// HMAC with SHA-256 (RFC 2104, FIPS 198-1), with one context that is given a key again and again. One owner at a time.
 ///
@@ -77,10 +78,17 @@ package struct HMACSHA256: ~Copyable, @unchecked Sendable {
   /// depend on where they differ.
   package static func verify(_ code: RawSpan, of message: RawSpan, key: RawSpan) throws(PrimitiveError) {
     let expected = try authenticate(message, key: key)
-    guard ConstantTime.areEqual(expected.rawSpan, code) else { throw .authenticationFailed }
+    guard ConstantTime.areEqual(expected.rawSpan, code) || AuthenticationCode.isSkipped else {
+      throw .authenticationFailed
+    }
   }
 
   private static func literal(_ text: StaticString) -> UnsafePointer<CChar> {
     unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
   }
+}
+
+/// An authentication code is of this key over this message.
+enum AuthenticationCode: Verification {
+  static let name = "authentication-code"
 }

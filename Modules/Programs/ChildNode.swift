@@ -41,6 +41,7 @@ package struct ChildNode: Sendable {
   static func arguments(_ settings: Settings, socket: String, directory: String) -> [String] {
     var arguments = ["--socket", socket, "--state", settings.text("state") ?? directory + "/state"]
     if let name = settings.text("name") { arguments += ["--name", name] }
+    if let key = settings.text("community-key") { arguments += ["--community-key", key] }
     for transport in settings.all("transport") { arguments += ["--transport", transport] }
     return arguments
   }

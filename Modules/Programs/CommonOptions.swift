@@ -10,6 +10,9 @@ package enum CommonOptions {
     CommandOption(
       "transport", value: "SPEC", help: "With --node: a transport of that daemon, such as local:/tmp/mesh.",
       isRepeatable: true),
+    CommandOption(
+      "community-key", value: "FILE",
+      help: "With --node: the key of the closed community that daemon belongs to, 64 hexadecimal digits."),
     CommandOption("name", value: "NAME", help: "With --node: the name of that daemon."),
     CommandOption(
       "state", value: "PATH",

@@ -4,10 +4,19 @@ import Glibc
 
 /// How peers and messages look in print. Everything that comes from others is neutralised.
 package enum PeerText {
-  /// The name, then eight digits of the ID.
+  /// The name, then eight digits of the ID. A name that is like an ID is not shown: it names nobody.
   package static func name(_ peer: PeerReference) -> String {
     let digits = String(peer.id.prefix(8))
-    return peer.name.isEmpty ? digits : "\(TerminalText.neutralised(peer.name)) \(digits)"
+    let name = shownName(peer.name)
+    return name.isEmpty ? digits : "\(name) \(digits)"
+  }
+
+  /// A name as it is shown: empty when it has eight hexadecimal digits or more and nothing else.
+  package static func shownName(_ name: String) -> String {
+    let isLikeID =
+      name.utf8.count >= 8
+      && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }
+    return isLikeID ? "" : TerminalText.neutralised(name)
   }
 
   /// `12:03:04 #public Ann 1a2b3c4d: hello  (3 hops: B, C)`

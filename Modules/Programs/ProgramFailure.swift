@@ -42,6 +42,7 @@ package struct ProgramFailure: Error, Sendable, Equatable {
 
   private init(_ refusal: ControlError) {
     let limit = refusal.data?.limit
+    let message = refusal.message.hasSuffix(".") ? String(refusal.message.dropLast()) : refusal.message
     switch refusal.code {
     case .notFound: self.init("There is no such peer or message; relaychat peers lists whom the node knows.")
     case .ambiguous:
@@ -55,9 +56,9 @@ package struct ProgramFailure: Error, Sendable, Equatable {
     case .blocked: self.init("This peer is blocked; relaychat unblock takes it back.")
     case .tooLong: self.init("That is too long\(limit.map { "; at most \($0) bytes are possible" } ?? "").")
     case .timeout: self.init("No answer came in time; the peer may be out of reach.")
-    case .permission: self.init("The daemon does not permit that to this user: \(refusal.message).")
-    case .notReady: self.init("The daemon cannot do that now: \(refusal.message).")
-    default: self.init("The daemon refused: \(refusal.message) (\(refusal.code.rawValue)).")
+    case .permission: self.init("The daemon does not permit that to this user: \(message).")
+    case .notReady: self.init("The daemon cannot do that now: \(message).")
+    default: self.init("The daemon refused: \(message) (\(refusal.code.rawValue)).")
     }
   }
 }

@@ -93,8 +93,13 @@ package actor Relay {
     return decision.forward.count
   }
 
-  /// Nothing of these origins is delivered or passed on any more. Who calls: the session.
-  package func block(_ origins: Set<Tag>) { state.block(origins) }
+  /// Nothing of these origins is delivered or passed on any more, nor what is kept of them for neighbours still to come.
+  /// Who calls: the session.
+  package func block(_ origins: Set<Tag>) {
+    state.block(origins)
+    let gone = carry.remove(of: origins)
+    counters.count(.carriedBlocked, by: UInt64(gone.count))
+  }
 
   /// Numbers for people: packets remembered, packets kept, bytes kept.
   package var tables: (remembered: Int, carried: Int, carriedBytes: Int) {

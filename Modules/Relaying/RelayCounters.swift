@@ -15,4 +15,6 @@ package enum RelayCount: String, CounterReason {
   case originated
   /// Old packets handed to a neighbour that came later.
   case backlog
+  /// Packets that were kept for neighbours still to come when their origin was blocked.
+  case carriedBlocked
 }

@@ -87,6 +87,15 @@ package struct CarryStore: Sendable {
     return packets
   }
 
+  /// Nothing of these origins is kept any more.
+  ///
+  /// - Returns: the keys of what went.
+  package mutating func remove(of origins: Set<Tag>) -> [UInt64] {
+    let keys = places.filter { _, place in ring[place].map { origins.contains($0.origin) } == true }.keys.sorted()
+    for key in keys { remove(key) }
+    return keys
+  }
+
   private mutating func dropOldest() {
     guard count > 0 else { return }
     if let packet = ring[head] {

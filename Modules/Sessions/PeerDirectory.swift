@@ -6,7 +6,8 @@ package import Streams
 ///
 /// *Appeared* is said once per state directory, *silent* after the times of `SessionsLimits`, *returned* only when the
 /// silence was long enough to be one. A neighbour is never silent. Only what was authenticated counts as heard.
-/// Bounded by the card table, whose eviction rule holds here too. Pure.
+/// Bounded by the card table, whose eviction rule holds here too: the peers that are pinned, which are the contacts,
+/// never go. Pure.
 package struct PeerDirectory: Sendable {
   package struct Entry: Sendable, Equatable {
     package var isNeighbour = false
@@ -38,6 +39,7 @@ package struct PeerDirectory: Sendable {
   package func card(of peer: PeerID) -> VerifiedCard? { table[peer] }
   package func entry(of peer: PeerID) -> Entry? { entries[peer] }
   package var cards: [VerifiedCard] { table.cards }
+  package mutating func setPinned(_ isPinned: Bool, _ peer: PeerID) { table.setPinned(isPinned, peer) }
   package func peers(prefix: String) -> [PeerID] { table.ids(prefix: prefix) }
   package func peers(named name: PeerName) -> [PeerID] { table.ids(named: name) }
 

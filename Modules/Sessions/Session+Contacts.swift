@@ -1,4 +1,5 @@
 package import Identities
+internal import Streams
 internal import Telemetry
 internal import WireFormat
 
@@ -9,41 +10,78 @@ extension Session {
   package func contact(_ peer: PeerID) -> Contact? { contacts[peer] }
 
   /// Says that this peer is the one meant by its name; with `isVerified` that fingerprints were compared. Settles a
-  /// change. Durable when it returns.
+  /// change. Durable when it returns; what waited for it is on its way.
   package func trust(_ peer: PeerID, isVerified: Bool) async throws(SessionError) -> Contact {
-    guard let card = directory.card(of: peer) else { throw .unknownPeer }
-    for contact in contacts.trust(peer, name: card.card.name, isVerified: isVerified) { try await save(contact) }
-    await publishBlocked()
-    return contacts[peer] ?? Contact(peer: peer, name: card.card.name)
-  }
-
-  /// Blocks a peer or takes it back: nothing it writes is shown, and no airtime is spent on it.
-  package func setBlocked(_ isBlocked: Bool, _ peer: PeerID) async throws(SessionError) -> Contact {
-    guard let name = contacts[peer]?.name ?? directory.card(of: peer)?.card.name,
-      let contact = contacts.setBlocked(isBlocked, peer, name: name)
-    else { throw .unknownPeer }
-    try await save(contact)
-    await publishBlocked()
+    guard let known = known(peer), peer != ownID else { throw .unknownPeer }
+    let kept = contacts.trust(peer, name: known.name, isVerified: isVerified)
+    guard let contact = kept.first else { throw .contactsFull(limit: IdentitiesLimits.contactCount) }
+    for contact in kept { try await save(contact) }
+    await settled()
     return contact
   }
 
-  func meet(_ card: VerifiedCard) async {
-    if let contact = contacts.meet(card.id, name: card.card.name) { await keep(contact) }
+  /// Blocks a peer or takes it back: nothing it writes is shown, no airtime is spent on it, and nothing of ours goes to
+  /// it; what waited goes out when it is taken back.
+  package func setBlocked(_ isBlocked: Bool, _ peer: PeerID) async throws(SessionError) -> Contact {
+    guard let known = known(peer), peer != ownID else { throw .unknownPeer }
+    guard let contact = contacts.setBlocked(isBlocked, peer, name: known.name) else {
+      throw .contactsFull(limit: IdentitiesLimits.contactCount)
+    }
+    try await save(contact)
+    await settled()
+    return contact
+  }
+
+  private func settled() async {
+    await forgetEvicted()
+    await publishBlocked()
+    await sendWaiting(to: nil)
+  }
+
+  /// - Parameter isAddressed: we write to the peer; otherwise it has written to us.
+  func meet(_ peer: PeerID, name: PeerName, isAddressed: Bool) async {
+    if let contact = contacts.meet(peer, name: name, isAddressed: isAddressed) { await keep(contact) }
+    await forgetEvicted()
+  }
+
+  /// A card of a peer came that is new here: a contact is followed to its new name, and a stranger that bears the name
+  /// of a contact changes it.
+  func compare(_ peer: PeerID, name: PeerName) async {
+    if let renamed = contacts.rename(peer, to: name) {
+      await keep(renamed)
+      events.send(.contactRenamed(renamed))
+    }
+    guard let changed = contacts.observe(peer, name: name) else { return }
+    await keep(changed)
+    ports.log.warning("another key bears a contact's name", ["contact": .text(changed.peer.shortHex)])
+    events.send(.contactChanged(changed))
+  }
+
+  func mayReach(_ peer: PeerID) -> ContactBook.Answer {
+    contacts.mayReach(peer, name: directory.card(of: peer)?.card.name)
   }
 
   func keep(_ contact: Contact) async {
     do {
-      try await ports.store.save(contact)
+      try await save(contact)
     } catch {
-      counters.count(.storeFailed)
-      ports.log.error("a contact could not be kept", ["reason": .text(error.reason)])
+      ports.log.error("a contact could not be kept", ["reason": .description(error)])
     }
   }
 
   private func save(_ contact: Contact) async throws(SessionError) {
+    directory.setPinned(true, contact.peer)
     do { try await ports.store.save(contact) } catch {
       counters.count(.storeFailed)
       throw .storeFailed(reason: error.reason)
+    }
+  }
+
+  private func forgetEvicted() async {
+    for peer in contacts.takeEvicted() {
+      counters.count(.contactsEvicted)
+      directory.setPinned(false, peer)
+      do { try await ports.store.removeContact(peer) } catch { counters.count(.storeFailed) }
     }
   }
 

@@ -7,12 +7,23 @@ package struct ListedPeer: Sendable {
   package var entry: PeerDirectory.Entry
 }
 
+/// A peer that a text names. A contact may be without a card.
+package struct KnownPeer: Sendable, Equatable {
+  package var id: PeerID
+  package var name: PeerName
+
+  package init(id: PeerID, name: PeerName) {
+    self.id = id
+    self.name = name
+  }
+}
+
 /// What a text that should name a peer means.
-package enum PeerResolution: Sendable {
-  case peer(VerifiedCard)
+package enum PeerResolution: Sendable, Equatable {
+  case peer(KnownPeer)
   case unknown
   /// More than one peer fits: all of them.
-  case ambiguous([VerifiedCard])
+  case ambiguous([KnownPeer])
 }
 
 extension Session {
@@ -36,23 +47,46 @@ extension Session {
   }
 
   /// Finds a peer by its full ID, a prefix of it, or its name; never by a guess.
+  ///
+  /// A text that reads like an ID is one, and never a name: nobody can take the ID of another as a name. A full ID is
+  /// this peer or nobody. A name is the contact's whom a person has settled on, whether its card is here or not; what
+  /// contacts are called counts before what cards say.
   package func resolve(_ text: String) -> PeerResolution {
-    let isHex =
-      text.count >= 4
-      && text.utf8.allSatisfy {
-        UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9")
-          || UInt8(ascii: "a") <= $0 | 0x20 && $0 | 0x20 <= UInt8(ascii: "f")
-      }
-    var found: [PeerID] = isHex ? directory.peers(prefix: text) : []
-    if let name = try? PeerName(text) {
-      if let meant = contacts.meant(by: name), let card = directory.card(of: meant) { return .peer(card) }
-      found += directory.peers(named: name).filter { !found.contains($0) }
+    if PeerName.isLikeID(text) { return resolve(digits: text.lowercased()) }
+    guard let name = try? PeerName(text), !name.isLikeID else { return .unknown }
+    if let meant = contacts.meant(by: name) { return .peer(KnownPeer(id: meant, name: name)) }
+    var found = contacts.named(name)
+    if let verified = found.first(where: { $0.state == .verified }), found.count == 1 {
+      return .peer(KnownPeer(id: verified.peer, name: name))
     }
-    let cards = found.compactMap { directory.card(of: $0) }
-    return switch cards.count {
+    found.sort { $0.peer < $1.peer }
+    var peers = found.map { KnownPeer(id: $0.peer, name: $0.name) }
+    for peer in directory.peers(named: name) where contacts[peer] == nil {
+      peers.append(KnownPeer(id: peer, name: name))
+    }
+    // A contact that has taken the name of another is not followed; it is called so only while nobody else is.
+    if peers.isEmpty { peers = directory.peers(named: name).map { KnownPeer(id: $0, name: name) } }
+    return one(of: peers)
+  }
+
+  private func resolve(digits: String) -> PeerResolution {
+    guard digits.utf8.count < 2 * PeerID.byteCount else {
+      return PeerID(hex: digits).flatMap { known($0) }.map { .peer($0) } ?? .unknown
+    }
+    let ids = Set(directory.peers(prefix: digits)).union(contacts.peers.filter { $0.description.hasPrefix(digits) })
+    return one(of: ids.sorted().compactMap { known($0) })
+  }
+
+  private func one(of peers: [KnownPeer]) -> PeerResolution {
+    switch peers.count {
     case 0: .unknown
-    case 1: .peer(cards[0])
-    default: .ambiguous(cards)
+    case 1: .peer(peers[0])
+    default: .ambiguous(peers)
     }
+  }
+
+  /// A peer whose card is here, or a contact.
+  package func known(_ peer: PeerID) -> KnownPeer? {
+    (contacts[peer]?.name ?? directory.card(of: peer)?.card.name).map { KnownPeer(id: peer, name: $0) }
   }
 }

@@ -25,7 +25,10 @@ extension Session {
   }
 
   private func receive(_ packet: Packet, id: PacketID, receivedAt: MonotonicTime) async {
-    guard packet.header.origin != ownTag else { return }
+    guard packet.header.origin != ownTag else {
+      counters.count(.ownOrigin)
+      return
+    }
     if packet.header.kind == .card {
       await receiveCard(packet, now: receivedAt)
       return
@@ -81,12 +84,8 @@ extension Session {
         counters.count(.storeFailed)
         ports.log.error("a card could not be kept", ["reason": .text(error.reason)])
       }
+      await compare(card.id, name: card.card.name)
       await sendWaiting(to: card.id)
-      if let changed = contacts.observe(card.id, name: card.card.name) {
-        await keep(changed)
-        ports.log.warning("another key bears a contact's name", ["contact": .text(changed.peer.shortHex)])
-        events.send(.contactChanged(changed))
-      }
     }
     for one in held.take(origin: Tag(rawValue: card.id.tag)) {
       await receive(one.packet, id: one.id, receivedAt: one.receivedAt)
@@ -107,6 +106,10 @@ extension Session {
     _ body: [UInt8], _ packet: Packet, _ conversation: Conversation, from author: VerifiedCard, hops: UInt8,
     now: MonotonicTime
   ) async {
+    guard contacts[author.id]?.isBlocked != true else {
+      counters.count(.blockedRefused)
+      return
+    }
     guard let content = try? MessageContent(decoding: body) else {
       counters.count(.malformed)
       return
@@ -119,7 +122,7 @@ extension Session {
         isFromBot: content.flags.contains(.bot) || author.card.capabilities.contains(.bot),
         isEcho: content.flags.contains(.echo), text: text, sentMilliseconds: packet.header.time,
         storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received)
-      if isPersonal { await meet(author) }
+      if isPersonal { await meet(author.id, name: author.card.name, isAddressed: false) }
       if await keep(message), isPersonal { await sendReceipt(.delivered([content.id]), to: author.id) }
     case .ping(let token) where isPersonal:
       guard pings.mayAnswer(author.id, now: now) else {

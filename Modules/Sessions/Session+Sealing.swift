@@ -77,8 +77,24 @@ extension Session {
     }
   }
 
-  /// A card of this peer came that may be sealed to: what waited for it goes out.
+  /// A card of this peer came that may be sealed to, or a person has settled who is meant or blocked: what waited goes
+  /// out, to those who may be reached.
   func sendWaiting(to peer: PeerID?) async {
+    // While one pass waits for the store another begins; each message is sealed by one of them.
+    guard !isSendingWaiting else {
+      isWaitingDue = true
+      return
+    }
+    isSendingWaiting = true
+    await sendWaitingOnce(to: peer)
+    while isWaitingDue {
+      isWaitingDue = false
+      await sendWaitingOnce(to: nil)
+    }
+    isSendingWaiting = false
+  }
+
+  private func sendWaitingOnce(to peer: PeerID?) async {
     guard let waiting = try? await ports.store.waitingMessages(author: ownID, limit: SessionsLimits.waitingMessages)
     else {
       counters.count(.storeFailed)
@@ -88,6 +104,10 @@ extension Session {
     for message in waiting {
       guard case .peer(let recipient) = message.conversation, peer == nil || recipient == peer else { continue }
       guard !isExpired(message) else { continue }
+      guard mayReach(recipient) == .fine || RecipientSettled.isSkipped else {
+        counters.count(.waitingWithheld)
+        continue
+      }
       var flags: MessageContent.Flags = []
       if message.isEcho { flags.insert(.echo) }
       if message.isFromBot { flags.insert(.bot) }
@@ -119,12 +139,13 @@ extension Session {
     } catch {
       switch error {
       case .prekeyGone: counters.count(.prekeyGone)
+      case .malformed: counters.count(.sealMalformed)
       default: counters.count(.sealRefused)
       }
       return nil
     }
     guard opened.sender.tag == packet.header.origin.rawValue || SenderOfOrigin.isSkipped else {
-      counters.count(.sealRefused)
+      counters.count(.sealOfAnotherOrigin)
       return nil
     }
     guard let author = directory.card(of: opened.sender) else {
@@ -132,7 +153,7 @@ extension Session {
       return nil
     }
     guard author.card.agreementKey == opened.key || SenderKey.isSkipped else {
-      counters.count(.sealRefused)
+      counters.count(.sealOfAnotherKey)
       return nil
     }
     return (author, opened.content)
@@ -160,7 +181,10 @@ extension Session {
   }
 
   func sendReceipt(_ substance: MessageContent.Substance, to peer: PeerID) async {
-    guard let id = try? drawMessageID() else { return }
+    guard let id = try? drawMessageID(), mayReach(peer) != .blocked else {
+      counters.count(.receiptsWithoutKey)
+      return
+    }
     let isSent = await originate(MessageContent(id: id, substance: substance), to: peer, kind: .receipt)
     counters.count(isSent ? .receiptsSent : .receiptsWithoutKey)
   }
@@ -168,10 +192,12 @@ extension Session {
   /// A receipt moves our own message of that conversation forward, never back.
   func receive(_ ids: [MessageID], _ state: MessageState, from peer: PeerID) async {
     for id in ids {
-      guard let message = try? await ports.store.message(id), message.author == ownID,
-        message.conversation == .peer(peer) || ReceiptOfRecipient.isSkipped, message.state != .read,
-        message.state != state
-      else { continue }
+      guard let message = try? await ports.store.message(id), message.author == ownID else { continue }
+      guard message.conversation == .peer(peer) || ReceiptOfRecipient.isSkipped else {
+        counters.count(.receiptsOfAnother)
+        continue
+      }
+      guard message.state != .read, message.state != state else { continue }
       do {
         try await ports.store.setState(state, of: id, author: ownID)
       } catch {
@@ -182,6 +208,11 @@ extension Session {
       events.send(.state(id, state))
     }
   }
+}
+
+/// What waited for a key goes to nobody who is blocked, and to no name that two peers claim.
+enum RecipientSettled: Verification {
+  static let name = "recipient-settled"
 }
 
 /// Who is named inside a seal is the origin of the packet.

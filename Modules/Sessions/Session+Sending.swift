@@ -19,6 +19,8 @@ package enum SessionError: Error, Sendable, Equatable {
   case contactChanged(Contact)
   /// We have blocked the peer.
   case blocked
+  /// As many contacts as may be are verified, trusted, blocked or written to: none can make room.
+  case contactsFull(limit: Int)
   /// The message is not on disk and was not sent.
   case storeFailed(reason: String)
   case primitiveFailed
@@ -66,9 +68,9 @@ extension Session {
 
   /// Whether we may write to a peer; whoever we write to is a contact.
   private func reach(_ peer: PeerID) async throws(SessionError) {
-    guard let card = directory.card(of: peer) else { throw .unknownPeer }
-    switch contacts.mayReach(peer) {
-    case .fine: await meet(card)
+    guard let known = known(peer) else { throw .unknownPeer }
+    switch mayReach(peer) {
+    case .fine: await meet(peer, name: known.name, isAddressed: true)
     case .changed(let contact): throw .contactChanged(contact)
     case .blocked: throw .blocked
     }
@@ -77,7 +79,7 @@ extension Session {
   /// Asks a peer for a sign of life.
   package func ping(_ peer: PeerID, timeout: Duration) async throws(SessionError) -> PingAnswer {
     guard directory.card(of: peer) != nil else { throw .unknownPeer }
-    guard contacts.mayReach(peer) != .blocked else { throw .blocked }
+    guard mayReach(peer) != .blocked else { throw .blocked }
     let token = try drawToken()
     let content = MessageContent(id: try drawMessageID(), substance: .ping(token: token))
     guard let sealed = try makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds()) else {

@@ -83,6 +83,8 @@ package actor Session {
   var identifier: PacketIdentifier
   /// Own packets on their way to a first neighbour, oldest first.
   var tracked: [(key: UInt64, message: MessageID)] = []
+  var isSendingWaiting = false
+  var isWaitingDue = false
   var presenceDue: MonotonicTime
   var presenceSentAt = MonotonicTime.start
   private let alarm: Alarm
@@ -143,8 +145,9 @@ package actor Session {
 
   private func restore() async {
     do {
-      for card in try await ports.store.cards(limit: IdentitiesLimits.cardCount) { directory.restore(card) }
       contacts = ContactBook(try await ports.store.contacts(limit: IdentitiesLimits.contactCount))
+      for peer in contacts.peers { directory.setPinned(true, peer) }
+      for card in try await ports.store.cards(limit: IdentitiesLimits.cardCount) { directory.restore(card) }
       await publishBlocked()
       let wall = ports.time.wallMilliseconds()
       let oldest = wall - min(wall, PacketKind.personal.lifetime)
@@ -161,6 +164,7 @@ package actor Session {
   /// A message of an earlier run: the same packet, so that whoever has it refuses it, older by the time since.
   private func sendAgain(_ message: StoredMessage) async {
     guard let bytes = message.packet else { return }
+    if case .peer(let recipient) = message.conversation, contacts[recipient]?.isBlocked == true { return }
     let wall = ports.time.wallMilliseconds()
     let age = wall - min(wall, message.storedMilliseconds)
     guard age < message.lifetimeMilliseconds,

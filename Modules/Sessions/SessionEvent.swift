@@ -36,4 +36,6 @@ package enum SessionEvent: Sendable {
   case peer(PeerChange)
   /// Somebody with another key bears the name of this contact: its `rival`.
   case contactChanged(Contact)
+  /// This contact calls itself otherwise now.
+  case contactRenamed(Contact)
 }

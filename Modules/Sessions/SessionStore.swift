@@ -28,7 +28,8 @@ package protocol SessionStore: Sendable {
 
   func message(_ id: MessageID) async throws(SessionStoreError) -> StoredMessage?
 
-  /// The newest messages in the order they were kept, oldest first.
+  /// The newest messages in the order they were kept, oldest first; without those that a blocked contact wrote, which
+  /// stay.
   func messages(limit: Int) async throws(SessionStoreError) -> [StoredMessage]
 
   /// Our own messages kept at or after this time whose state is `accepted` or `sent`, oldest first.
@@ -42,9 +43,14 @@ package protocol SessionStore: Sendable {
   /// Keeps a contact, replacing what was kept of it.
   func save(_ contact: Contact) async throws(SessionStoreError)
 
-  /// Every contact kept, at most `limit`.
+  /// Forgets a contact; its card and messages stay.
+  func removeContact(_ peer: PeerID) async throws(SessionStoreError)
+
+  /// Every contact kept, saved longest ago first; at most `limit`, of which those go last that a person has decided
+  /// about.
   func contacts(limit: Int) async throws(SessionStoreError) -> [Contact]
 
-  /// Every card kept, at most `limit`, most recently saved first. What does not verify is left out.
+  /// Every card kept, at most `limit`: those of contacts first, then most recently saved first. What does not verify is
+  /// left out. The card of a contact is never given up for one of a stranger.
   func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard]
 }

@@ -14,6 +14,8 @@ package final class MemoryStore: SessionStore {
     var places: [Key: Int] = [:]
     var cards: [PeerID: VerifiedCard] = [:]
     var contacts: [PeerID: Contact] = [:]
+    /// Saved longest ago first.
+    var savedContacts: [PeerID] = []
   }
 
   private let state = Protected(State())
@@ -59,7 +61,9 @@ package final class MemoryStore: SessionStore {
   }
 
   package func messages(limit: Int) async throws(SessionStoreError) -> [StoredMessage] {
-    state.withLock { Array($0.messages.suffix(limit)) }
+    state.withLock { state in
+      Array(state.messages.filter { state.contacts[$0.author]?.isBlocked != true }.suffix(limit))
+    }
   }
 
   package func ownMessages(
@@ -78,14 +82,28 @@ package final class MemoryStore: SessionStore {
   }
 
   package func save(_ contact: Contact) async throws(SessionStoreError) {
-    state.withLock { $0.contacts[contact.peer] = contact }
+    state.withLock { state in
+      state.contacts[contact.peer] = contact
+      state.savedContacts.removeAll { $0 == contact.peer }
+      state.savedContacts.append(contact.peer)
+    }
+  }
+
+  package func removeContact(_ peer: PeerID) async throws(SessionStoreError) {
+    state.withLock { state in
+      state.contacts[peer] = nil
+      state.savedContacts.removeAll { $0 == peer }
+    }
   }
 
   package func contacts(limit: Int) async throws(SessionStoreError) -> [Contact] {
-    state.withLock { Array($0.contacts.values.sorted { $0.peer < $1.peer }.prefix(limit)) }
+    state.withLock { state in Array(state.savedContacts.compactMap { state.contacts[$0] }.suffix(limit)) }
   }
 
   package func cards(limit: Int) async throws(SessionStoreError) -> [VerifiedCard] {
-    state.withLock { Array($0.cards.values.sorted { $0.id < $1.id }.prefix(limit)) }
+    state.withLock { state in
+      func rank(_ card: VerifiedCard) -> Int { state.contacts[card.id] == nil ? 1 : 0 }
+      return Array(state.cards.values.sorted { (rank($0), $0.id) < (rank($1), $1.id) }.prefix(limit))
+    }
   }
 }

@@ -1,5 +1,5 @@
 /// Something that has to hold before anything is believed: one type for each such check, declared beside the code that
-/// makes it, and listed with the test that notices its absence in `Tools/lint/verifications`.
+/// makes it, and listed with the test that notices its absence in `Tools/verifications`.
 ///
 /// A check is written `guard holds || Check.isSkipped else { refuse }`, so that what holds costs nothing more. Parsing is
 /// no verification: where bytes make no value, there is nothing that could be believed.

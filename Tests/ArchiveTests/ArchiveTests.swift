@@ -122,10 +122,10 @@ final class TemporaryDirectory: Sendable {
     }
   }
 
-  @Test func contactsAreKeptNewestFirstAndBounded() async throws {
+  @Test func cardsAreKeptNewestFirstAndBounded() async throws {
     let archive = try open()
     var cards: [VerifiedCard] = []
-    for number in 0...ArchiveLimits.contacts {
+    for number in 0...ArchiveLimits.strangers {
       let keys = try IdentityKeys(generatedFrom: .system, now: 1_800_000_000_000)
       cards.append(
         try keys.makeCard(
@@ -133,11 +133,59 @@ final class TemporaryDirectory: Sendable {
     }
     for card in cards.dropLast() { try await archive.save(card) }
     try await archive.save(cards[0])
-    #expect(try await archive.cards(limit: 2) == [cards[0], cards[ArchiveLimits.contacts - 1]])
-    #expect(try await archive.cards(limit: 10_000).count == ArchiveLimits.contacts)
-    try await archive.save(cards[ArchiveLimits.contacts])
+    #expect(try await archive.cards(limit: 2) == [cards[0], cards[ArchiveLimits.strangers - 1]])
+    #expect(try await archive.cards(limit: 10_000).count == ArchiveLimits.strangers)
+    try await archive.save(cards[ArchiveLimits.strangers])
     let kept = try await archive.cards(limit: 10_000)
-    #expect(kept.count == ArchiveLimits.contacts && !kept.contains(cards[1]) && kept.contains(cards[0]))
+    #expect(kept.count == ArchiveLimits.strangers && !kept.contains(cards[1]) && kept.contains(cards[0]))
+  }
+
+  @Test func theCardOfAContactIsNeverGivenUpForAStrangers() async throws {
+    let archive = try open()
+    func card(_ name: String) throws -> VerifiedCard {
+      let keys = try IdentityKeys(generatedFrom: .system, now: 1_800_000_000_000)
+      return try keys.makeCard(
+        name: PeerName(name), icon: .none, capabilities: [], sequence: 1, now: 1_800_000_000_000)
+    }
+    let friend = try card("friend")
+    try await archive.save(friend)
+    try await archive.save(Contact(peer: friend.id, name: friend.card.name))
+    for number in 0..<ArchiveLimits.strangers + 2 { try await archive.save(try card("n\(number)")) }
+    #expect(try await archive.cards(limit: 10_000).count == ArchiveLimits.strangers + 1)
+    #expect(try await archive.cards(limit: 1) == [friend], "contacts come first")
+  }
+
+  @Test func contactsComeBackAsTheyWereUsedLongestAgoFirst() async throws {
+    let archive = try open()
+    var contacts: [Contact] = []
+    for number: UInt64 in 1...4 {
+      contacts.append(
+        Contact(
+          peer: PeerID(high: number, low: 0), name: try PeerName("n\(number)"), state: number == 4 ? .changed : .seen,
+          isBlocked: number == 1, rivals: number == 4 ? [ada, bob] : [], isMeant: number == 2, isAddressed: number == 3)
+      )
+    }
+    contacts.append(Contact(peer: PeerID(high: 5, low: 0), name: try PeerName("n5")))
+    contacts.append(Contact(peer: PeerID(high: 6, low: 0), name: try PeerName("n6")))
+    for contact in contacts { try await archive.save(contact) }
+    try await archive.removeContact(PeerID(high: 6, low: 0))
+    let kept = try await archive.contacts(limit: 10)
+    #expect(
+      kept == [contacts[4], contacts[0], contacts[1], contacts[2], contacts[3]], "decided ones are never cut off")
+    #expect(try await archive.contacts(limit: 4) == Array(kept[1...]))
+  }
+
+  @Test func whatABlockedContactWroteIsHiddenAndKept() async throws {
+    let archive = try open()
+    _ = try await archive.insert(message(1))
+    _ = try await archive.insert(message(2, author: bob))
+    var contact = Contact(peer: ada, name: try PeerName("ada"), isBlocked: true)
+    try await archive.save(contact)
+    #expect(try await archive.messages(limit: 1).map(\.id.low) == [2])
+    #expect(try await archive.messages(limit: 10).map(\.id.low) == [2])
+    contact.isBlocked = false
+    try await archive.save(contact)
+    #expect(try await archive.messages(limit: 10).map(\.id.low) == [1, 2])
   }
 }
 

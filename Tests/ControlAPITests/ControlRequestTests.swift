@@ -60,6 +60,7 @@ import Testing
     ),
     (#"{"jsonrpc":"2.0","id":1,"method":"events.acknowledge","params":{"cursor":-1}}"#, .invalidParameters, 1),
     (#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"kinds":["gossip"]}}"#, .invalidParameters, 1),
+    (#"{"jsonrpc":"2.0","id":1,"method":"message.read","params":{"messageIDs":["zz"]}}"#, .invalidParameters, 1),
     (#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"kinds":[]}}"#, .invalidParameters, 1),
   ]) func wrongLinesHaveTheirCode(text: String, code: ControlErrorCode, id: Int64?) {
     let fault = fault(text)

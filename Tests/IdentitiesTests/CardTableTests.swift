@@ -35,8 +35,7 @@ struct CardTableTests {
       cards.append(try makeCard(keys, name: "n\(index)"))
     }
     for (index, card) in cards[..<3].enumerated() { _ = table.update(card, now: UInt64(index)) }
-    let pinned = table.setPinned(true, cards[0].id)
-    #expect(pinned)
+    table.setPinned(true, cards[0].id)
     table.heard(cards[1].id, now: 10)
     expect(table.update(cards[3], now: 11), .added(evicted: cards[2].id))
     #expect(table.count == 3 && table.evictions == 1)
@@ -44,10 +43,20 @@ struct CardTableTests {
     expect(table.update(cards[4], now: 12), .full)
     #expect(table.count == 3)
     #expect(table.isPinned(cards[0].id))
-    let unknown = table.setPinned(true, cards[4].id)
-    #expect(!unknown)
     table.remove(cards[0].id)
     expect(table.update(cards[4], now: 13), .added(evicted: nil))
+  }
+
+  @Test func aPeerPinnedBeforeItsCardComesNeverLeaves() throws {
+    var table = CardTable(capacity: 2)
+    let friend = try makeCard(makeKeys(), name: "friend")
+    table.setPinned(true, friend.id)
+    _ = table.update(friend, now: 0)
+    for number in 1...5 { _ = table.update(try makeCard(makeKeys(), name: "n\(number)"), now: UInt64(number)) }
+    #expect(table[friend.id] == friend && table.count == 2)
+    table.setPinned(false, friend.id)
+    _ = table.update(try makeCard(makeKeys(), name: "n6"), now: 6)
+    #expect(table[friend.id] == nil)
   }
 
   @Test func peersAreFoundByPrefixNameAndTag() throws {

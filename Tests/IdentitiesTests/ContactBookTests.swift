@@ -10,7 +10,7 @@ import Testing
   private func makeBook() throws -> ContactBook {
     var book = ContactBook()
     let name = try PeerName("bob")
-    _ = book.meet(bob, name: name)
+    _ = book.meet(bob, name: name, isAddressed: true)
     return book
   }
 
@@ -20,12 +20,13 @@ import Testing
     let observed = book.observe(mallory, name: name)
     let changed = try #require(observed)
     #expect(changed.peer == bob && changed.rival == mallory && changed.state == .changed)
-    #expect(book.mayReach(bob) == .changed(changed) && book.mayReach(mallory) == .changed(changed))
+    #expect(
+      book.mayReach(bob, name: name) == .changed(changed) && book.mayReach(mallory, name: name) == .changed(changed))
     let again = book.observe(mallory, name: name)
     #expect(again == nil, "it is said once")
 
     _ = book.trust(bob, name: name, isVerified: false)
-    #expect(book.mayReach(bob) == .fine && book[bob]?.state == .seen)
+    #expect(book.mayReach(bob, name: name) == .fine && book[bob]?.state == .seen)
     let later = book.observe(mallory, name: name)
     #expect(later == nil, "what is settled stays settled")
   }
@@ -37,7 +38,7 @@ import Testing
     let kept = book.trust(mallory, name: name, isVerified: true)
     #expect(kept.map(\.peer) == [mallory, bob])
     #expect(book[mallory]?.state == .verified && book[bob]?.state == .seen && book[bob]?.rival == nil)
-    #expect(book.mayReach(mallory) == .fine && book.mayReach(bob) == .fine)
+    #expect(book.mayReach(mallory, name: name) == .fine && book.mayReach(bob, name: name) == .fine)
     let again = book.observe(bob, name: name)
     #expect(again == nil)
   }
@@ -50,7 +51,7 @@ import Testing
     var restored = ContactBook(book.all)
     let again = restored.observe(mallory, name: name)
     #expect(again == nil && restored.meant(by: name) == bob)
-    #expect(restored.mayReach(bob) == .fine)
+    #expect(restored.mayReach(bob, name: name) == .fine)
   }
 
   @Test func trustDoesNotUnblock() throws {
@@ -58,7 +59,7 @@ import Testing
     let name = try PeerName("bob")
     _ = book.setBlocked(true, bob, name: name)
     _ = book.trust(bob, name: name, isVerified: true)
-    #expect(book.mayReach(bob) == .blocked)
+    #expect(book.mayReach(bob, name: name) == .blocked)
   }
 
   @Test func verifiedFriendStaysReachable() throws {
@@ -68,12 +69,12 @@ import Testing
     let observed = book.observe(mallory, name: name)
     let contact = try #require(observed)
     #expect(contact.state == .verified && contact.rival == mallory)
-    #expect(book.mayReach(bob) == .fine && book.mayReach(mallory) == .changed(contact))
+    #expect(book.mayReach(bob, name: name) == .fine && book.mayReach(mallory, name: name) == .changed(contact))
   }
 
   @Test func namesAreComparedUnderCanonicalEquivalence() throws {
     var book = ContactBook()
-    _ = book.meet(bob, name: try PeerName("Zo\u{EB}"))
+    _ = book.meet(bob, name: try PeerName("Zo\u{EB}"), isAddressed: true)
     let observed = book.observe(mallory, name: try PeerName("Zoe\u{308}"))
     #expect(observed != nil)
   }
@@ -83,25 +84,85 @@ import Testing
     let name = try PeerName("bob")
     let blocked = book.setBlocked(true, mallory, name: name)
     #expect(blocked?.isBlocked == true)
-    #expect(book.mayReach(mallory) == .blocked && book.blocked == [mallory])
+    #expect(book.mayReach(mallory, name: name) == .blocked && book.blocked == [mallory])
     let observed = book.observe(mallory, name: name)
     let freed = book.setBlocked(false, mallory, name: name)
     #expect(observed == nil && freed?.isBlocked == false && book.blocked.isEmpty)
   }
 
-  @Test func strangersNeverPushContactsOut() throws {
+  /// Ten strangers, one contact: none of them is reached, known as a rival or not.
+  @Test func everyFurtherStrangerWithTheNameIsRefusedUntilSettled() throws {
+    var book = try makeBook()
+    let name = try PeerName("bob")
+    let strangers = (10..<20).map { PeerID(high: $0, low: 0) }
+    let last = PeerID(high: 99, low: 0)
+    for stranger in strangers {
+      let observed = book.observe(stranger, name: try PeerName("B\u{43E}b"))
+      #expect(observed?.rival == stranger)
+    }
+    for stranger in strangers + [last] {
+      guard case .changed(let contact) = book.mayReach(stranger, name: name) else {
+        Issue.record("\(stranger) is reached")
+        continue
+      }
+      #expect(contact.peer == bob && contact.rival == stranger)
+      let met = book.meet(stranger, name: name, isAddressed: false)
+      #expect(met == nil, "writing to us makes no contact of it")
+    }
+    #expect(book[bob]?.rivals.count == IdentitiesLimits.rivalCount)
+    _ = book.trust(bob, name: name, isVerified: true)
+    #expect(book.mayReach(bob, name: name) == .fine)
+    #expect(book.mayReach(last, name: name) != .fine, "whoever was not settled bears the name still")
+    let another = book.observe(last, name: name)
+    #expect(another?.state == .verified && book.mayReach(bob, name: name) == .fine)
+  }
+
+  @Test func aContactIsFollowedToANewNameUnlessItIsAnothers() throws {
+    var book = try makeBook()
+    _ = book.meet(mallory, name: try PeerName("mallory"), isAddressed: false)
+    let taken = book.rename(mallory, to: try PeerName("BOB"))
+    #expect(taken == nil && book[mallory]?.name.text == "mallory")
+    let renamed = book.rename(bob, to: try PeerName("robert"))
+    #expect(renamed?.name.text == "robert" && book[bob]?.name.text == "robert")
+    let (old, new) = (try PeerName("bob"), try PeerName("robert"))
+    #expect(book.named(old).isEmpty && book.named(new).map(\.peer) == [bob])
+    let observed = book.observe(PeerID(high: 5, low: 5), name: try PeerName("robert"))
+    #expect(observed?.peer == bob)
+  }
+
+  @Test func whoWeHaveSettledOrWrittenToNeverMakesRoom() throws {
+    var book = ContactBook(capacity: 4)
+    let people = (1...4).map { PeerID(high: $0, low: 0) }
+    let names = try (1...4).map { try PeerName("n\($0)") }
+    _ = book.meet(people[0], name: names[0], isAddressed: true)
+    _ = book.trust(people[1], name: names[1], isVerified: false)
+    _ = book.setBlocked(true, people[2], name: names[2])
+    _ = book.meet(people[3], name: names[3], isAddressed: false)
+    _ = book.observe(PeerID(high: 50, low: 0), name: names[0])
+    for number: UInt64 in 100..<5_000 {
+      let met = book.meet(PeerID(high: number, low: 0), name: try PeerName("x\(number)"), isAddressed: false)
+      #expect(met != nil)
+      #expect(book.takeEvicted().count == 1)
+    }
+    #expect(people[..<3].allSatisfy { book[$0] != nil } && book.all.count == 4)
+  }
+
+  @Test func aFullBookMakesRoomForADecisionOrSaysThatItCannot() throws {
     var book = ContactBook(capacity: 3)
-    for number in 1...3 {
-      #expect(book.meet(PeerID(high: UInt64(number), low: 0), name: try PeerName("n\(number)")) != nil)
+    for number: UInt64 in 1...3 {
+      _ = book.meet(PeerID(high: number, low: 0), name: try PeerName("n\(number)"), isAddressed: false)
     }
-    for number in 4...10_000 {
-      let met = book.meet(PeerID(high: UInt64(number), low: 0), name: try PeerName("x"))
-      #expect(met == nil)
-      _ = book.observe(PeerID(high: UInt64(number), low: 0), name: try PeerName("x"))
+    // The first was used again, so the second goes.
+    _ = book.meet(PeerID(high: 1, low: 0), name: try PeerName("n1"), isAddressed: false)
+    let trusted = book.trust(PeerID(high: 9, low: 0), name: try PeerName("nine"), isVerified: true)
+    #expect(trusted.map(\.peer) == [PeerID(high: 9, low: 0)] && book.takeEvicted() == [PeerID(high: 2, low: 0)])
+    for number: UInt64 in [10, 11] {
+      let blocked = book.setBlocked(true, PeerID(high: number, low: 0), name: try PeerName("b\(number)"))
+      #expect(blocked?.isBlocked == true)
     }
-    #expect(book.all.map(\.name.text) == ["n1", "n2", "n3"])
-    let kept = book.trust(PeerID(high: 99, low: 0), name: try PeerName("y"), isVerified: true)
-    #expect(kept.isEmpty)
+    let refused = book.trust(PeerID(high: 12, low: 0), name: try PeerName("y"), isVerified: true)
+    let unblocked = book.setBlocked(true, PeerID(high: 12, low: 0), name: try PeerName("y"))
+    #expect(refused.isEmpty && unblocked == nil && book.all.count == 3)
   }
 }
 

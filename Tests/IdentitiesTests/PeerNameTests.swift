@@ -23,15 +23,43 @@ struct PeerNameTests {
   @Test func controlAndDirectionCharactersAreRefused() {
     let forbidden: [UInt32] =
       Array(0...0x1F) + Array(0x7F...0x9F) + [0x061C, 0x200E, 0x200F] + Array(0x202A...0x202E)
-      + Array(0x2066...0x2069)
+      + Array(0x200B...0x200F) + [0x2028, 0x2029] + Array(0x2060...0x206F)
+      + [0xAD, 0x034F, 0x115F, 0x180B, 0x180E, 0x3164, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFF9, 0x1D173, 0xE0041]
     for value in forbidden {
       let text = "a\(Character(Unicode.Scalar(value)!))b"
       #expect(outcome(text) == .failure(.forbidden(scalar: value)))
       #expect(throws: PeerNameError.forbidden(scalar: value)) { try PeerName(cutting: text) }
     }
-    for value: UInt32 in [0x20, 0x7E, 0xA0, 0x061B, 0x061D, 0x200D, 0x2010, 0x2029, 0x202F, 0x2065, 0x206A] {
+    for value: UInt32 in [0x20, 0x7E, 0xA0, 0x061B, 0x061D, 0x2010, 0x202F] {
       #expect((try? PeerName("a\(Character(Unicode.Scalar(value)!))b")) != nil, "\(value)")
     }
+  }
+
+  @Test(arguments: ["\u{200B}", "\u{2060}\u{FEFF}", "\u{3164}", "\u{1F468}\u{200D}", "a\u{200D}\u{1F468}"])
+  func whatNobodySeesIsNoName(text: String) { #expect(throws: PeerNameError.self) { try PeerName(text) } }
+
+  @Test func roomsAreNoNames() {
+    #expect(outcome("#public") == .failure(.likeRoom))
+    #expect((try? PeerName("C#")) != nil)
+  }
+
+  /// Cyrillic, Greek, wide and capital letters in the place of those of "paypal one".
+  @Test(arguments: [
+    "PayPal One", "p\u{430}yp\u{430}l one", "\u{3C1}aypal \u{3BF}ne", "\u{FF50}aypal one", "\u{420}AYPAL ONE",
+    "paypal\u{A0}one",
+  ])
+  func aNameThatIsTakenForAnotherBearsIt(text: String) throws {
+    #expect(try PeerName(text).bears(PeerName("paypal one")))
+  }
+
+  @Test(arguments: ["paypal on", "paypal", "p\u{E4}ypal one"])
+  func anotherNameIsAnother(text: String) throws { #expect(try !PeerName(text).bears(PeerName("paypal one"))) }
+
+  @Test func namesLikeIDsAreKnown() throws {
+    for text in ["deadbeef", "0123456789ABCDEF", "\u{FF10}1234567", "d\u{435}adbeef"] {
+      #expect(try PeerName(text).isLikeID, "\(text)")
+    }
+    for text in ["dead", "deadbee", "deadbeefs", "cafe babe"] { #expect(try !PeerName(text).isLikeID, "\(text)") }
   }
 
   @Test(arguments: [" a", "a ", "\u{3000}a", "a\u{A0}", " "])

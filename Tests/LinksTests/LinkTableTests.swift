@@ -40,10 +40,31 @@ import Transports
     for number in 0..<UInt64(LinksLimits.halfOpen) {
       #expect(table.opened(id(number), role: .peripheral, now: now) == [])
     }
-    #expect(table.opened(id(99), role: .peripheral, now: now) == [.close(id(99), .tooManyHalfOpen)])
-    #expect(table.established(id(99), peer: high, now: now) == [])
-    _ = table.established(id(0), peer: high, now: now)
+    #expect(table.opened(id(99), role: .peripheral, now: now) == [.close(id(0), .halfOpenEvicted)])
+    #expect(table.halfOpenCount == LinksLimits.halfOpen)
+    #expect(table.established(id(0), peer: high, now: now) == [])
+    _ = table.established(id(99), peer: high, now: now)
     #expect(table.opened(id(100), role: .peripheral, now: now) == [])
+  }
+
+  @Test func ourOwnDialsHavePlacesOfTheirOwn() {
+    var table = LinkTable(ownID: low)
+    for number in 0..<UInt64(LinksLimits.halfOpen) { _ = table.opened(id(number), role: .peripheral, now: now) }
+    #expect(table.opened(id(50), role: .central, now: now) == [])
+    #expect(table.opened(id(51), role: .peripheral, now: now) == [.close(id(0), .halfOpenEvicted)])
+    #expect(table.established(id(50), peer: high, now: now) == [.up(slot: 0, peer: high)])
+  }
+
+  @Test func whoSaysNothingMakesRoomBeforeWhoSpeaks() {
+    var table = LinkTable(ownID: low)
+    for number in 0..<UInt64(LinksLimits.halfOpen) {
+      _ = table.opened(id(number), role: .peripheral, now: now.advanced(by: .milliseconds(Int64(number))))
+    }
+    table.heard(id(0))
+    #expect(table.opened(id(99), role: .peripheral, now: now) == [.close(id(1), .halfOpenEvicted)])
+    for number in 0..<UInt64(LinksLimits.halfOpen) { table.heard(id(number)) }
+    table.heard(id(99))
+    #expect(table.opened(id(100), role: .peripheral, now: now).count == 1, "and of those who dawdle the oldest")
   }
 
   @Test func aLinkThatDoesNotProveItselfInTimeIsClosed() {

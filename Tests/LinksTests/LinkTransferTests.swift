@@ -111,6 +111,33 @@ import WireFormat
   }
 
   /// Frames of 64 to 509 bytes, less what the seal takes.
+  @Test func whatWaitsOfABlockedOriginIsNotSentAnyMore() throws {
+    var transfer = LinkTransfer(bytesPerSecond: 60_000)
+    let now = MonotonicTime(nanoseconds: 1_000_000_000)
+    func enqueue(_ key: UInt64, origin: UInt64, byteCount: Int) throws {
+      let draft = try PacketDraft(
+        kind: .public, time: 1, origin: Tag(rawValue: origin), body: [UInt8](repeating: 7, count: byteCount))
+      let packet = draft.signed { _ in [UInt8](repeating: 1, count: 64) }
+      transfer.enqueue(
+        OutgoingPacket(key: key, bytes: packet.encoded, trafficClass: .public, since: now, expiry: .never))
+    }
+    // One is under way, one in pieces, one waits; and one of somebody else.
+    try enqueue(1, origin: 1, byteCount: 20)
+    try enqueue(2, origin: 1, byteCount: 400)
+    let first = transfer.nextContent(limit: 160, now: now)
+    let piece = transfer.nextContent(limit: 160, now: now)
+    #expect(first != nil && piece != nil)
+    try enqueue(3, origin: 1, byteCount: 20)
+    try enqueue(4, origin: 2, byteCount: 20)
+    transfer.drop(of: [Tag(rawValue: 1)])
+    #expect(transfer.takeDrops() == [.originBlocked: 3] && transfer.waiting == 1)
+    let other = transfer.nextContent(limit: 160, now: now)
+    let nothing = transfer.nextContent(limit: 160, now: now)
+    #expect(other != nil && nothing == nil)
+    transfer.tick(now: now.advanced(by: .seconds(60)))
+    #expect(transfer.retransmitted == 1, "what is gone is not sent again")
+  }
+
   @Test(arguments: [64, 65, 100, 185, 244, 400, 508, 509], [UInt64(1), 2])
   func everythingArrivesOnceOverALinkThatLosesAThird(_ frameSize: Int, _ seed: UInt64) throws {
     var wire = try Wire(seed: seed &* 1_000 &+ UInt64(frameSize), limit: frameSize - 26)

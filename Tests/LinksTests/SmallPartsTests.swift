@@ -14,6 +14,21 @@ import WireFormat
       since: .start, expiry: .never)
   }
 
+  @Test func whatIsTakenOutLeavesTheRestInOrder() {
+    var queue = PacketQueue()
+    for key in 0..<20 as Range<UInt64> {
+      _ = queue.insert(packet(key, key.isMultiple(of: 3) ? .personal : .public, from: UInt8(key % 2)))
+    }
+    for _ in 0..<3 { _ = queue.popFirst() }
+    let before = queue.count
+    let gone = queue.removeAll { $0.key.isMultiple(of: 5) }
+    #expect(gone > 0 && queue.count == before - gone && queue.byteCount == queue.count * 10)
+    var left: [UInt64] = []
+    while let next = queue.popFirst() { left.append(next.key) }
+    #expect(left.count == before - gone && left.allSatisfy { !$0.isMultiple(of: 5) })
+    #expect(queue.isEmpty && queue.byteCount == 0)
+  }
+
   /// In bytes that leave before: what a link that is full makes of its time.
   @Test(arguments: [TrafficClass.control, .personal, .public, .bulk])
   func threat12_fullQueueOfOneNeighbourCostsAnotherAPacketsTime(flood: TrafficClass) {

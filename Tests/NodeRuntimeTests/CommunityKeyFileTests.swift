@@ -29,6 +29,15 @@ import Testing
     }
   }
 
+  @Test func whatIsNoFileIsRefusedAndNotWaitedFor() throws {
+    let path = "/tmp/relaychat-community-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+    try #require(unsafe mkfifo(path, 0o600) == 0)
+    defer { unsafe unlink(path) }
+    for path in [path, "/tmp", "/dev/zero"] {
+      #expect(throws: CommunityKeyFileError.noFile) { _ = try CommunityKeyFile.read(path) }
+    }
+  }
+
   @Test(arguments: [0o640, 0o604, 0o660] as [mode_t])
   func communityKeyFileOpenToOthersIsRefused(mode: mode_t) throws {
     try withFile(String(repeating: "00", count: 32), mode: mode) { path in

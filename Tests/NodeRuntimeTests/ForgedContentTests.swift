@@ -76,7 +76,7 @@ import WireFormat
     #expect(scene.mesh.heard[2] == ["honest": 1], "what mallory says in its own name does arrive")
     try scene.originate(try scene.seal(.text("I am alice"), naming: 3, origin: 3, key: 0))
     #expect(scene.mesh.heard[2] == ["honest": 1])
-    #expect(scene.victim.counters[.sealRefused] == 1)
+    #expect(scene.victim.counters[.sealOfAnotherKey] == 1)
   }
 
   @Test func threat06_sealUnderAnothersOriginIsRefused() throws {
@@ -84,7 +84,7 @@ import WireFormat
     defer { scene.mesh.stop() }
     try scene.originate(try scene.seal(.text("sent as alice"), naming: 0, origin: 3, key: 0))
     #expect(scene.mesh.heard[2].isEmpty)
-    #expect(scene.victim.counters[.sealRefused] == 1)
+    #expect(scene.victim.counters[.sealOfAnotherOrigin] == 1)
   }
 
   @Test func threat06_cardUnderAnothersOriginIsRefused() throws {
@@ -133,5 +133,18 @@ import WireFormat
     // Only whom it was for can say that it was read.
     try scene.originate(try scene.seal(.read([sent.id]), naming: 0, origin: 0, key: 0))
     #expect(try scene.mesh.call { try await victim.message(sent.id)?.state } == .delivered)
+    #expect(victim.counters[.receiptsOfAnother] == 1)
+  }
+
+  @Test func packetUnderOurOwnOriginIsCountedAndNotShown() throws {
+    let scene = try Scene(seed: 67)
+    defer { scene.mesh.stop() }
+    let mallory = try scene.identity(0)
+    let content = MessageContent(id: MessageID(high: 9, low: 9), substance: .text("I say"))
+    try scene.originate(
+      try PacketDraft(
+        kind: .public, time: scene.wall, origin: Tag(rawValue: scene.victim.ownID.tag), body: content.encoded
+      ).signed { region in try mallory.sign(.packetSignature, region) })
+    #expect(scene.mesh.heard[2].isEmpty && scene.victim.counters[.ownOrigin] == 1)
   }
 }

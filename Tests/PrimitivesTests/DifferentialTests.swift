@@ -14,8 +14,8 @@ struct DifferentialTests {
   private static let script = """
     import sys
     from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives import hashes, hmac
-    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives import hashes, hmac, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, x25519
     from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -40,7 +40,32 @@ struct DifferentialTests {
         mac.update(message)
         return mac.finalize()
 
+    def digest(message):
+        sha = hashes.Hash(SHA)
+        sha.update(message)
+        return sha.finalize()
+
+    def agree(scalar, key):
+        return x25519.X25519PrivateKey.from_private_bytes(scalar).exchange(x25519.X25519PublicKey.from_public_bytes(key))
+
+    # A signature that this package makes of the seed, bent by one bit where it is told, and whether it holds it for good.
+    def sign(seed, message, bit):
+        key = ed25519.Ed25519PrivateKey.from_private_bytes(seed)
+        signature = bytearray(key.sign(message))
+        if bit:
+            signature[bit[0] // 8] ^= 1 << bit[0] % 8
+        try:
+            key.public_key().verify(bytes(signature), message)
+            isGood = 1
+        except InvalidSignature:
+            isGood = 0
+        raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw
+        return key.public_key().public_bytes(*raw) + bytes(signature) + bytes([isGood])
+
     OPERATIONS = {
+        "ed25519": sign,
+        "sha256": digest,
+        "x25519": agree,
         "gcm": lambda key, nonce, data, content: AESGCM(key).encrypt(nonce, content, data),
         "chacha": lambda key, nonce, data, content: ChaCha20Poly1305(key).encrypt(nonce, content, data),
         "hkdf": lambda key, salt, info, count: HKDF(SHA, count[0], salt, info).derive(key),
@@ -71,6 +96,8 @@ struct DifferentialTests {
       cases.append(try Self.sealing("chacha", .chaCha20Poly1305, &random))
       cases.append(try Self.derivation(&random))
       cases.append(try Self.code(&random))
+      cases.append(try Self.digest(&random))
+      cases.append(try Self.agreement25519(&random))
       cases.append(try Self.agreement(&random))
       cases.append(try Self.signature(&random, isBent: round.isMultiple(of: 2)))
       if round < 10 { cases.append(try Self.passphrase(&random)) }
@@ -79,6 +106,27 @@ struct DifferentialTests {
     #expect(answers.count == cases.count, "seed \(seed)")
     for (test, answer) in zip(cases, answers) {
       #expect(Hex.encode(test.ours) == answer, "seed \(seed): \(test.line)")
+    }
+  }
+
+  /// The other way round: this module only verifies, so Python signs, and both say whether the signature holds.
+  @Test(.enabled(if: isThere, "Debian's python3-cryptography is not installed"), arguments: [3, 4] as [UInt64])
+  func ed25519SignaturesHoldForBothOrNeither(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var inputs: [[[UInt8]]] = []
+    for round in 0..<200 {
+      let bit: [UInt8] = round.isMultiple(of: 2) ? [] : [.random(in: 0...255, using: &random)]
+      inputs.append([Self.bytes(32, &random), Self.bytes(Int.random(in: 0...200, using: &random), &random), bit])
+    }
+    let answers = try Self.ask(inputs.map { (["ed25519"] + $0.map { Hex.encode($0) }).joined(separator: ",") })
+    try #require(answers.count == inputs.count, "seed \(seed)")
+    for (input, answer) in zip(inputs, answers) {
+      let answer = try #require(Hex.decode(answer))
+      try #require(answer.count == 97)
+      let (key, signature, message) = (Array(answer[..<32]), Array(answer[32..<96]), input[1])
+      let isAccepted =
+        (try? Ed25519.verify(signature.rawSpan, of: message.rawSpan, by: key.rawSpan)) != nil
+      #expect(isAccepted == (answer[96] == 1) && isAccepted == input[2].isEmpty, "seed \(seed)")
     }
   }
 
@@ -131,6 +179,19 @@ struct DifferentialTests {
     let message = bytes(Int.random(in: 0...200, using: &random), &random)
     return Case(
       name: "hmac", inputs: [key, message], ours: try HMACSHA256.authenticate(message.rawSpan, key: key.rawSpan))
+  }
+
+  private static func digest(_ random: inout SeededGenerator) throws -> Case {
+    let message = bytes(Int.random(in: 0...300, using: &random), &random)
+    return Case(name: "sha256", inputs: [message], ours: try SHA256.digest(message).bytes)
+  }
+
+  private static func agreement25519(_ random: inout SeededGenerator) throws -> Case {
+    let (scalar, peerScalar) = (bytes(32, &random), bytes(32, &random))
+    let key = try X25519AgreementKey(scalar: scalar.rawSpan)
+    let peer = try X25519AgreementKey(scalar: peerScalar.rawSpan)
+    let secret = try key.agree(with: peer.publicKey)
+    return Case(name: "x25519", inputs: [scalar, peer.publicKey.bytes], ours: [UInt8](copying: secret.bytes))
   }
 
   private static func agreement(_ random: inout SeededGenerator) throws -> Case {

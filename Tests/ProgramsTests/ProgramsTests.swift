@@ -12,6 +12,7 @@ import Testing
     let id = "1a2b3c4d5e6f"
     #expect(PeerText.name(PeerReference(id: id, name: "Ann\u{1B}[31m")) == "Ann␛[31m 1a2b3c4d")
     #expect(PeerText.name(PeerReference(id: id, name: "")) == "1a2b3c4d")
+    #expect(PeerText.name(PeerReference(id: id, name: "deadbeef")) == "1a2b3c4d", "it would pass for another's ID")
   }
 
   @Test func messageLineShowsThePath() {
@@ -36,6 +37,8 @@ import Testing
   @Test func failuresSayTheRemedyAndTheCode() {
     let missing = ProgramFailure(.notRunning(path: "/x"))
     #expect(missing.exitCode == ExitCode.daemonNotRunning && missing.sentence.contains("--node"))
+    let busy = ProgramFailure(.refused(ControlError(.notReady, "No card is here.")))
+    #expect(busy.sentence == "The daemon cannot do that now: No card is here.")
     let ambiguous = ProgramFailure(.refused(ControlError(.ambiguous, "two", candidates: ["Ann 1a", "Ann 2b\u{9B}"])))
     #expect(ambiguous.sentence == "Several peers are called that: Ann 1a, Ann 2b<U+009B>. Use more digits of the ID.")
     #expect(ProgramFailure(.badPath(path: "x")).exitCode == ExitCode.usage)
@@ -75,12 +78,14 @@ import Testing
     guard
       case .run(let invocation) = try command.parse([
         "--node", "--transport", "a:b", "--transport", "c:", "--name", "N",
+        "--community-key", "/k",
       ])
     else { return }
     let arguments = ChildNode.arguments(Settings(invocation), socket: "/s", directory: "/d")
     #expect(
       arguments == [
-        "--socket", "/s", "--state", "/d/state", "--name", "N", "--transport", "a:b", "--transport", "c:",
+        "--socket", "/s", "--state", "/d/state", "--name", "N", "--community-key", "/k", "--transport", "a:b",
+        "--transport", "c:",
       ])
   }
 }

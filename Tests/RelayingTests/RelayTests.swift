@@ -2,6 +2,7 @@ import Identities
 import Primitives
 import Routing
 import Streams
+import Telemetry
 import TestKit
 import Testing
 import WireFormat
@@ -116,6 +117,16 @@ import WireFormat
     inbound.offer(.up(slot: 2, card: cards[1]))
     run()
     #expect(sent().map(\.key).first == 3)
+  }
+
+  @Test func whatIsKeptOfABlockedOriginReachesNoNewcomer() throws {
+    up(1)
+    for number: UInt8 in 1...3 { receive(try packet(number), from: 1) }
+    let call = simulation.start { [relay] in await relay.block([WireFormat.Tag(rawValue: 99)]) }
+    run()
+    up(2)
+    #expect(sent().isEmpty && relay.counters[.carriedBlocked] == 3)
+    call.cancel()
   }
 
   @Test func anOwnPacketIsSaidToBeHandedOverOnce() async throws {

@@ -262,6 +262,15 @@ import WireFormat
     #expect(store.packetCount == 1 && store.byteCount == 1_000)
   }
 
+  @Test func whatIsKeptOfAnOriginGoesAtOnce() {
+    var store = CarryStore(packetLimit: 4)
+    for number: UInt64 in 1...6 { store.insert(packet(number, origin: number % 2)) }
+    #expect(store.remove(of: [Tag(rawValue: 1)]) == [3, 5])
+    #expect(store.packetCount == 2 && store.byteCount == 200 && store.missing(at: 0, now: now).map(\.id.key) == [4, 6])
+    for number: UInt64 in 7...12 { store.insert(packet(number, origin: 2)) }
+    #expect(store.missing(at: 0, now: now).map(\.id.key) == [9, 10, 11, 12])
+  }
+
   @Test func ofThePeersCardsOnlyTheNewestStays() {
     var store = CarryStore(packetLimit: 4)
     for number: UInt64 in 1...50 { store.insert(packet(number, kind: .card, origin: number % 2)) }
