@@ -76,10 +76,16 @@ class BlueZ:
         self.count = count
         self.logs = logs
         self.bus = dbus.SystemBus(private=True)
+        self.bus.set_exit_on_disconnect(False)
         self.process = None
         self.owner = ""
         self.agent = Agent(self.bus)
         self.monitor = Monitor()
+        self.powered = {}                       # of adapters that are there, by path
+        self.bus.add_signal_receiver(self._changed, "PropertiesChanged", PROPERTIES, BLUEZ, path_keyword="path",
+                                     arg0=ADAPTER)
+        self.bus.add_signal_receiver(self._added, "InterfacesAdded", OBJECTS, BLUEZ)
+        self.bus.add_signal_receiver(self._removed, "InterfacesRemoved", OBJECTS, BLUEZ)
         self.bus.watch_name_owner(BLUEZ, self._owner_changed)
 
     @staticmethod
@@ -92,11 +98,27 @@ class BlueZ:
 
     def _owner_changed(self, owner):
         self.owner = str(owner)
+        self.powered.clear()
         if owner:
+            self.interface("/", OBJECTS).GetManagedObjects(
+                reply_handler=lambda objects: [self._added(*item) for item in objects.items()],
+                error_handler=lambda error: None)
             manager = self.interface("/org/bluez", "org.bluez.AgentManager1")
             ignore = lambda *values: None
             manager.RegisterAgent(self.agent.path, "KeyboardDisplay", reply_handler=lambda: manager.RequestDefaultAgent(
                 self.agent.path, reply_handler=ignore, error_handler=ignore), error_handler=ignore)
+
+    def _changed(self, interface, changed, invalidated, path):
+        if "Powered" in changed:
+            self.powered[str(path)] = bool(changed["Powered"])
+
+    def _added(self, path, interfaces):
+        if ADAPTER in interfaces:
+            self.powered[str(path)] = bool(interfaces[ADAPTER]["Powered"])
+
+    def _removed(self, path, interfaces):
+        if ADAPTER in interfaces:
+            self.powered.pop(str(path), None)
 
     def interface(self, path, name):
         return dbus.Interface(self.bus.get_object(BLUEZ, path, introspect=False), name)
@@ -139,23 +161,27 @@ class BlueZ:
             shutil.rmtree(os.path.join("/var/lib/bluetooth", entry), ignore_errors=True)
         self.start()
         for index in range(self.count):
-            wait(lambda: self.monitor_adapter(index) is not None, 30, f"hci{index}")
-            if not self.monitor_adapter(index):
-                self.power(index, True)
+            wait(lambda: self.adapter_path(index) in self.powered, 30, f"hci{index}")
+            self.power(index, True)
         self.monitor.clear()
         self.agent.requests.clear()
 
     # Adapters
 
-    def monitor_adapter(self, index):
-        """Whether the adapter has power; None while there is no such adapter."""
-        objects = self.call(self.interface("/", OBJECTS).GetManagedObjects)
-        adapter = objects.get(self.adapter_path(index), {}).get(ADAPTER)
-        return None if adapter is None else bool(adapter["Powered"])
+    def has_power(self, index):
+        """None while there is no such adapter."""
+        return self.powered.get(self.adapter_path(index))
 
     def power(self, index, is_on):
-        self.call(self.interface(self.adapter_path(index), PROPERTIES).Set, ADAPTER, "Powered",
-                  dbus.Boolean(is_on, variant_level=1))
+        """Returns when it is so. Newer versions of bluetoothd switch adapters on by themselves, and are Busy then."""
+        if self.has_power(index) != is_on:
+            try:
+                self.call(self.interface(self.adapter_path(index), PROPERTIES).Set, ADAPTER, "Powered",
+                          dbus.Boolean(is_on, variant_level=1))
+            except dbus.exceptions.DBusException as error:
+                if error.get_dbus_name() != "org.bluez.Error.Busy":
+                    raise
+        wait(lambda: self.has_power(index) == is_on, 30, f"hci{index} {'on' if is_on else 'off'}")
 
     def assert_nobody_paired(self):
         check(not self.agent.requests, f"a pairing was asked for: {self.agent.requests}")

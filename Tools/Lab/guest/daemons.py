@@ -142,6 +142,18 @@ class Daemon(Program):
     def is_linked(self, other):
         return other.name in self.neighbours()
 
+    def count_receptions(self):
+        """A list to which the size of every new packet from a link is added from now on."""
+        sizes = []
+
+        def take(event):
+            if event["kind"] == "reception" and event["direction"] == "in" and event["verdict"] == "accepted":
+                sizes.append(event["size"])
+
+        self.counter = Control(self.socket, self.world.user, take)
+        self.counter.call("events.subscribe", {"kinds": ["reception"]})
+        return sizes
+
     def roles(self):
         return collections.Counter(link["role"] for link in self.links if link["step"] == "ready")
 

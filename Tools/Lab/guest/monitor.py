@@ -35,6 +35,7 @@ class Monitor:
         self.entries = []
         self.pairings = []
         self.bus = dbus.SystemBus(private=True)
+        self.bus.set_exit_on_disconnect(False)
         self.bus.add_message_filter(self._take)
         self.bus.call_blocking("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Monitoring",
                                "BecomeMonitor", "asu", (RULES + [FIRST_VALUES] * values, 0))

@@ -6,14 +6,11 @@ at once. Everything runs on one GLib main loop; calls to BlueZ never block it,
 since BlueZ calls back into the very process that waits for its answer.
 """
 
-import os
-import socket
-import time
-
 import dbus
 import dbus.mainloop.glib
 import dbus.service
-from gi.repository import GLib
+
+from loop import now, wait
 
 BLUEZ = "org.bluez"
 ADAPTER = "org.bluez.Adapter1"
@@ -24,34 +21,10 @@ ADVERTISEMENT = "org.bluez.LEAdvertisement1"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 OBJECTS = "org.freedesktop.DBus.ObjectManager"
 
-SERVICE_UUID = "b1e1ab00-0000-4000-8000-00000000b1e0"
-CHARACTERISTIC_UUID = "b1e1ab00-0000-4000-8000-00000000b1e1"
+SERVICE_UUID = "fd4d710a-584c-42d5-8b04-3fa704889a08"
+CHARACTERISTIC_UUID = "f77a5d46-27fe-4daa-8ce6-410e4d40eee5"
 
 dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
-context = GLib.MainContext.default()
-
-
-class Timeout(Exception):
-    pass
-
-
-def wait(condition, seconds, what):
-    """Run the main loop until condition() holds; returns the seconds it took."""
-    start = time.monotonic()
-    wake = GLib.timeout_add(20, lambda: True)
-    try:
-        while not condition():
-            if time.monotonic() - start > seconds:
-                raise Timeout(f"{what}: not within {seconds} s")
-            context.iteration(True)
-    finally:
-        GLib.source_remove(wake)
-    return time.monotonic() - start
-
-
-def idle(seconds):
-    end = time.monotonic() + seconds
-    wait(lambda: time.monotonic() >= end, seconds + 5, "idle")
 
 
 def call(method, *arguments, seconds=40):
@@ -68,18 +41,6 @@ def call(method, *arguments, seconds=40):
     if error:
         raise error
     return value
-
-
-def call_later(method, *arguments):
-    """Start a D-Bus call; its outcome lands in the list returned."""
-    box = []
-    method(
-        *arguments,
-        reply_handler=lambda *values: box.append(values[0] if values else None),
-        error_handler=box.append,
-        timeout=60,
-    )
-    return box
 
 
 class Served(dbus.service.Object):
@@ -124,31 +85,22 @@ class ServedService(Served):
 class ServedCharacteristic(Served):
     interface = CHARACTERISTIC
 
-    def __init__(self, bus, path, service, sockets):
+    def __init__(self, bus, path, service):
         super().__init__(bus, path)
         self.service = service
-        self.sockets = sockets          # offer AcquireWrite/AcquireNotify
         self.received = []              # (seconds, device path, bytes)
         self.subscribed = 0
-        self.options = {}
-        self.notifier = None
-        self.notify_mtu = None
 
     def properties(self):
-        values = {
+        return {
             "UUID": CHARACTERISTIC_UUID,
             "Service": self.service.path,
             "Flags": dbus.Array(["write", "write-without-response", "notify"], signature="s"),
         }
-        if self.sockets:
-            values["WriteAcquired"] = dbus.Boolean(False)
-            values["NotifyAcquired"] = dbus.Boolean(False)
-        return values
 
     @dbus.service.method(CHARACTERISTIC, in_signature="aya{sv}", byte_arrays=True)
     def WriteValue(self, value, options):
-        self.options = dict(options)
-        self.received.append((time.monotonic(), str(options.get("device", "")), bytes(value)))
+        self.received.append((now(), str(options.get("device", "")), bytes(value)))
 
     @dbus.service.method(CHARACTERISTIC)
     def StartNotify(self):
@@ -158,43 +110,9 @@ class ServedCharacteristic(Served):
     def StopNotify(self):
         self.subscribed -= 1
 
-    @dbus.service.method(CHARACTERISTIC, in_signature="a{sv}", out_signature="hq")
-    def AcquireWrite(self, options):
-        if not self.sockets:
-            raise dbus.exceptions.DBusException(name="org.bluez.Error.NotSupported")
-        self.options = dict(options)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        device = str(options.get("device", ""))
-
-        def readable(_, condition):
-            data = ours.recv(600)
-            if not data:
-                ours.close()
-                return False
-            self.received.append((time.monotonic(), device, data))
-            return True
-
-        GLib.io_add_watch(ours.fileno(), GLib.IO_IN | GLib.IO_HUP, readable)
-        return dbus.types.UnixFd(theirs), dbus.UInt16(options["mtu"])
-
-    @dbus.service.method(CHARACTERISTIC, in_signature="a{sv}", out_signature="hq")
-    def AcquireNotify(self, options):
-        if not self.sockets:
-            raise dbus.exceptions.DBusException(name="org.bluez.Error.NotSupported")
-        self.notifier, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.notify_mtu = int(options["mtu"])
-        self.subscribed += 1
-        return dbus.types.UnixFd(theirs), dbus.UInt16(options["mtu"])
-
     @dbus.service.signal(PROPERTIES, signature="sa{sv}as")
     def PropertiesChanged(self, interface, changed, invalidated):
         pass
-
-    def notify(self, data):
-        if self.notifier:
-            self.notifier.send(data)
-        else:
-            self.PropertiesChanged(CHARACTERISTIC, {"Value": dbus.ByteArray(data)}, [])
 
 
 class Advertisement(Served):
@@ -218,54 +136,58 @@ class Advertisement(Served):
 
 
 class Node:
-    def __init__(self, index, sockets=False):
-        self.index = index
+    """One adapter with both roles, and a mirror of the objects below it that its signals keep up to date."""
+
+    def __init__(self, index):
         self.path = f"/org/bluez/hci{index}"
         self.bus = dbus.SystemBus(private=True)
-        self.signals = []               # (seconds, object path, interface, changes)
-        self.bus.add_signal_receiver(
-            self._changed, "PropertiesChanged", PROPERTIES, BLUEZ, path_keyword="path")
-        base = f"/lab/node{index}"
+        self.bus.set_exit_on_disconnect(False)
+        self.bus.add_signal_receiver(self._added, "InterfacesAdded", OBJECTS, BLUEZ)
+        self.bus.add_signal_receiver(self._removed, "InterfacesRemoved", OBJECTS, BLUEZ)
+        base = f"/relaychat/lab/node{index}"
         service = ServedService(self.bus, f"{base}/service")
-        self.served = ServedCharacteristic(self.bus, f"{base}/service/data", service, sockets)
+        self.served = ServedCharacteristic(self.bus, f"{base}/service/data", service)
         self.application = Application(self.bus, base, [service, self.served])
         self.advertisement = Advertisement(self.bus, f"{base}/advertisement", f"node{index}")
-        self.values = []                # notifications received: (seconds, path, bytes)
+        self.devices = set()
+        self.characteristics = set()    # paths of those with our UUID
+        for path, interfaces in call(self.interface("/", OBJECTS).GetManagedObjects).items():
+            self._added(path, interfaces)
+        self.address = str(call(self.interface(self.path, PROPERTIES).Get, ADAPTER, "Address"))
 
-    def _changed(self, interface, changed, invalidated, path):
-        if not path.startswith(self.path):
+    def _added(self, path, interfaces):
+        if not path.startswith(self.path + "/"):
             return
-        self.signals.append((time.monotonic(), str(path), str(interface), dict(changed)))
-        if interface == CHARACTERISTIC and "Value" in changed:
-            self.values.append((time.monotonic(), str(path), bytes(changed["Value"])))
+        if DEVICE in interfaces:
+            self.devices.add(str(path))
+        if interfaces.get(CHARACTERISTIC, {}).get("UUID") == CHARACTERISTIC_UUID:
+            self.characteristics.add(str(path))
+
+    def _removed(self, path, interfaces):
+        self.devices.discard(str(path))
+        self.characteristics.discard(str(path))
+
+    def served_by(self, device):
+        """The path of the device's characteristic, or None."""
+        return next((path for path in self.characteristics if path.startswith(device + "/")), None)
 
     def interface(self, path, name):
         return dbus.Interface(self.bus.get_object(BLUEZ, path, introspect=False), name)
 
-    def get(self, path, interface, name):
-        return call(self.interface(path, PROPERTIES).Get, interface, name)
+    def device_path(self, address):
+        return f"{self.path}/dev_{address.replace(':', '_')}"
 
-    def set(self, name, value):
-        call(self.interface(self.path, PROPERTIES).Set, ADAPTER, name, value)
-
-    def power(self, on):
-        self.set("Powered", dbus.Boolean(on, variant_level=1))
-
-    @property
-    def address(self):
-        return str(self.get(self.path, ADAPTER, "Address"))
-
-    def adapter(self):
-        return self.interface(self.path, ADAPTER)
-
-    def objects(self):
-        return call(self.interface("/", OBJECTS).GetManagedObjects)
+    def characteristic(self, path):
+        return self.interface(path, CHARACTERISTIC)
 
     # Serving
 
     def serve(self):
         call(self.interface(self.path, "org.bluez.GattManager1").RegisterApplication,
              self.application.path, dbus.Dictionary({}, signature="sv"))
+
+    def unserve(self):
+        call(self.interface(self.path, "org.bluez.GattManager1").UnregisterApplication, self.application.path)
 
     def advertise(self):
         call(self.interface(self.path, "org.bluez.LEAdvertisingManager1").RegisterAdvertisement,
@@ -278,76 +200,16 @@ class Node:
     # Reaching out
 
     def scan(self):
-        call(self.adapter().SetDiscoveryFilter,
+        adapter = self.interface(self.path, ADAPTER)
+        call(adapter.SetDiscoveryFilter,
              dbus.Dictionary({"UUIDs": dbus.Array([SERVICE_UUID], signature="s"),
                               "Transport": "le", "DuplicateData": dbus.Boolean(True)},
                              signature="sv"))
-        call(self.adapter().StartDiscovery)
+        call(adapter.StartDiscovery)
 
     def stop_scan(self):
-        call(self.adapter().StopDiscovery)
-
-    def device_path(self, address):
-        return f"{self.path}/dev_{address.replace(':', '_')}"
-
-    def device(self, address):
-        return self.interface(self.device_path(address), DEVICE)
-
-    def sees(self, address):
-        return self.device_path(address) in self.objects()
-
-    def device_property(self, address, name):
-        try:
-            return self.get(self.device_path(address), DEVICE, name)
-        except dbus.exceptions.DBusException:
-            return None
-
-    def connected(self, address):
-        return bool(self.device_property(address, "Connected"))
-
-    def resolved(self, address):
-        return bool(self.device_property(address, "ServicesResolved"))
-
-    def connect(self, address):
-        start = time.monotonic()
-        call(self.device(address).Connect)
-        return time.monotonic() - start
-
-    def remote(self, address):
-        """The path of the peer's characteristic, or None."""
-        prefix = self.device_path(address) + "/"
-        for path, interfaces in self.objects().items():
-            values = interfaces.get(CHARACTERISTIC)
-            if values and path.startswith(prefix) and values["UUID"] == CHARACTERISTIC_UUID:
-                return str(path)
-        return None
-
-    def characteristic(self, path):
-        return self.interface(path, CHARACTERISTIC)
+        call(self.interface(self.path, ADAPTER).StopDiscovery)
 
     def write(self, path, data, kind="command"):
         call(self.characteristic(path).WriteValue, dbus.ByteArray(data),
              dbus.Dictionary({"type": kind}, signature="sv"))
-
-    def acquire_write(self, path):
-        fd, mtu = self._acquire(self.characteristic(path).AcquireWrite)
-        return socket.socket(fileno=fd), mtu
-
-    def acquire_notify(self, path):
-        fd, mtu = self._acquire(self.characteristic(path).AcquireNotify)
-        return socket.socket(fileno=fd), mtu
-
-    def _acquire(self, method):
-        box = []
-        method(dbus.Dictionary({}, signature="sv"),
-               reply_handler=lambda fd, mtu: box.append((fd.take(), int(mtu))),
-               error_handler=box.append)
-        wait(lambda: box, 30, "acquire")
-        if isinstance(box[0], Exception):
-            raise box[0]
-        return box[0]
-
-
-def pid_of(name):
-    with open(f"/run/{name}.pid") as file:
-        return int(file.read())

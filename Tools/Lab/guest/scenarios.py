@@ -18,6 +18,7 @@ import loop
 import scenarios_links
 import scenarios_faults
 import scenarios_endurance
+import scenarios_numbers
 import worlds
 from scenario import ALL
 
