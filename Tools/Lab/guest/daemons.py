@@ -23,8 +23,10 @@ class Program:
         if self.world.user:
             command = ["setpriv", f"--reuid={self.world.user}", f"--regid={self.world.group}", "--clear-groups",
                        "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", *command]
+        # Nothing of whoever runs the lab: no home, no configuration.
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self.world.folder}
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
         when_readable(os.pidfd_open(self.process.pid), lambda: False)
 
     def is_running(self):

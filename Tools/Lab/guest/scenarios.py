@@ -78,6 +78,8 @@ def run(each, options, bluez):
 
 def report(world):
     for program in world.programs():
+        if program.process is None:
+            continue
         state = "running" if program.is_running() else f"ended with {program.process.poll()}"
         print(f"  — {program.name} ({state}), the end of its log:")
         for line in program.tail().splitlines():
