@@ -183,6 +183,11 @@ class BlueZ:
                     raise
         wait(lambda: self.has_power(index) == is_on, 30, f"hci{index} {'on' if is_on else 'off'}")
 
+    def obituary(self):
+        """How bluetoothd ended, when that was not our doing."""
+        code = self.process.poll() if self.process else None
+        return None if code is None else f"bluetoothd ended by itself ({code})"
+
     def assert_nobody_paired(self):
         check(not self.agent.requests, f"a pairing was asked for: {self.agent.requests}")
         check(not self.monitor.pairings, f"a pairing was asked for: {self.monitor.pairings}")

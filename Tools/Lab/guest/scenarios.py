@@ -49,9 +49,9 @@ def run(each, options, bluez):
     start = loop.now()
     world = None
     fault = remark = None
-    if bluez:
-        bluez.renew()
     try:
+        if bluez:
+            bluez.renew()
         world = worlds.make(f"{options.label}-{each.name}", options, bluez)
         remark = each.run(world)
         if bluez:
@@ -62,6 +62,8 @@ def run(each, options, bluez):
         fault = str(error)
     except Exception:                       # a fault of the lab's own: said, and the next scenario still runs
         fault = traceback.format_exc()
+    if bluez and bluez.obituary():
+        fault = bluez.obituary() + (f"; {fault}" if fault else "")
     seconds = loop.now() - start
     verdict = "ok    " if fault is None else "FAILED"
     print(f"{each.name:<26} {options.label:<9} {verdict} {seconds:6.1f} s  {fault or remark or ''}".rstrip(), flush=True)
