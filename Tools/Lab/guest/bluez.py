@@ -155,8 +155,9 @@ class BlueZ:
 
     def renew(self):
         """As after a boot: nothing remembered, every adapter powered."""
-        wait(lambda: self.owner, 30, "bluetoothd on the bus")
-        self.stop()
+        if not self.obituary():
+            wait(lambda: self.owner, 30, "bluetoothd on the bus")
+            self.stop()
         for entry in os.listdir("/var/lib/bluetooth"):
             shutil.rmtree(os.path.join("/var/lib/bluetooth", entry), ignore_errors=True)
         self.start()
