@@ -155,7 +155,11 @@ extension BlueZHost {
       case .open(let role): open(role, to: device)
       case .deliver(let frame): peers[device]?.link?.deliver(frame)
       case .silent: counts.foreignDevices += 1
-      case .end(let end, let reason): drop(device, end, reason)
+      case .end(let end, let reason):
+        let isOurs = peers[device]?.negotiation.isDialler == true && peers[device]?.dial == nil
+        drop(device, end, reason)
+        // The radio connection is ours to end, where it outlived the link.
+        if isOurs, end == .lost, mirror.isConnected(device) { close(device) }
       }
     }
     if !actions.isEmpty { setDeadlines() }

@@ -56,6 +56,8 @@ package enum BlueZLimits {
   package static let lastRetry: Duration = .seconds(30)
   /// After power-on the kernel needs a moment.
   package static let afterPowerOn: Duration = .milliseconds(500)
+  /// A peer whose service goes while the connection stands has so long to bring it back.
+  package static let serviceGrace: Duration = .seconds(5)
   /// What waits on a link that is closed may go for so long.
   package static let drainTime: Duration = .seconds(2)
   /// From a connection that is gone to the word that the power went with it.

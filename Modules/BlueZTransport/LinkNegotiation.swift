@@ -73,14 +73,21 @@ package struct LinkNegotiation: Sendable {
     characteristic = path
     guard let path else {
       isSubscribed = false
+      // Its program has ended, or registers anew: it gets a moment.
+      if phase == .open { deadlineOfPhase = now.advanced(by: BlueZLimits.serviceGrace) }
       return []
+    }
+    if phase == .open {
+      // Another path: who is behind it says so, and another token ends the link.
+      deadlineOfPhase = .never
+      return (isDialler ? [.subscribe(path)] : []) + [.say(hello)]
     }
     if phase == .resolving, isDialler {
       phase = .subscribing
       return [.step(.discoverService), .step(.discoverCharacteristic), .subscribe(path)]
     }
     // Another path after the peer's database changed: the subscription went with the old one.
-    if phase == .open || phase == .greeting, isDialler { return [.subscribe(path)] }
+    if phase == .greeting, isDialler { return [.subscribe(path)] }
     if !isDialler, heard != nil, phase == .resolving { return answer(now: now) }
     return []
   }
@@ -207,7 +214,13 @@ package struct LinkNegotiation: Sendable {
     if answerBy <= now { actions += answer(now: now) }
     if helloAt <= now, phase == .greeting { actions += greet(now: now) }
     if deadlineOfPhase <= now {
-      return actions + end(.lost, phase == .greeting ? "no answer to the hello" : "our characteristic did not show")
+      let reason =
+        switch phase {
+        case .greeting: "no answer to the hello"
+        case .open: "the peer's service has gone"
+        default: "our characteristic did not show"
+        }
+      return actions + end(.lost, reason)
     }
     switch window.tick(now: now) {
     case .probe(let sequence): actions.append(.say(.probe(sequence)))

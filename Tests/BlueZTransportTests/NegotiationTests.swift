@@ -138,6 +138,22 @@ import Transports
       dialler.received(hello.bytes, hasRoom: true, now: start) == [.end(.lost, reason: "the peer has begun anew")])
   }
 
+  @Test func aServiceThatGoesHasAMomentToComeBack() {
+    for comesBack in [true, false] {
+      var (dialler, other, _) = made()
+      #expect(dialler.resolved(nil, mtu: nil, now: start).isEmpty)
+      let later = start.advanced(by: BlueZLimits.serviceGrace)
+      if comesBack {
+        let actions = dialler.resolved("/e", mtu: 517, now: start)
+        #expect(actions.first == .subscribe("/e"))
+        _ = converse(&dialler, &other, first: actions, now: start)
+        #expect(dialler.tick(now: later).isEmpty && dialler.isOpen && other.isOpen)
+      } else {
+        #expect(dialler.tick(now: later) == [.end(.lost, reason: "the peer's service has gone")])
+      }
+    }
+  }
+
   @Test func strangersAreLeftAlone() {
     var other = LinkNegotiation(isDialler: false, token: 2, now: start)
     #expect(other.received([0xFF, 1, 2], hasRoom: true, now: start).isEmpty)

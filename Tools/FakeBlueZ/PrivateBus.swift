@@ -20,20 +20,28 @@ package final class PrivateBus: Sendable {
     let descriptor = unsafe open(file, O_WRONLY | O_CREAT, 0o600)
     _ = unsafe write(descriptor, configuration, configuration.utf8.count)
     close(descriptor)
+    // It prints its address when it listens, which is what is waited for.
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    unsafe posix_spawn_file_actions_addclose(&actions, ends[0])
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     var pid: pid_t = 0
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [
-      strdup("dbus-daemon"), strdup("--nofork"), strdup("--config-file=\(file)"), nil,
+      strdup("dbus-daemon"), strdup("--nofork"), strdup("--print-address=1"), strdup("--config-file=\(file)"), nil,
     ]
     defer { unsafe arguments.forEach { unsafe free($0) } }
-    guard unsafe posix_spawnp(&pid, "dbus-daemon", nil, nil, &arguments, environ) == 0 else { return nil }
+    let isStarted = unsafe posix_spawnp(&pid, "dbus-daemon", &actions, nil, &arguments, environ) == 0
+    close(ends[1])
+    guard isStarted else { return nil }
+    var byte: UInt8 = 0
+    guard unsafe read(ends[0], &byte, 1) == 1 else { return nil }
     self.directory = directory
     process = pid
     address = "unix:path=\(directory)/bus"
-    // The socket is there when the daemon listens; connecting before would fail.
-    for _ in 0..<500 {
-      if unsafe access("\(directory)/bus", F_OK) == 0 { return }
-      usleep(10_000)
-    }
   }
 
   package func kill() {
