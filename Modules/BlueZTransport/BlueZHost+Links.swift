@@ -156,10 +156,13 @@ extension BlueZHost {
       case .deliver(let frame): peers[device]?.link?.deliver(frame)
       case .silent: counts.foreignDevices += 1
       case .end(let end, let reason):
-        let isOurs = peers[device]?.negotiation.isDialler == true && peers[device]?.dial == nil
+        let isOurs = peers[device].map { $0.dial == nil && ($0.negotiation.isDialler || $0.link != nil) } ?? false
         drop(device, end, reason)
-        // The radio connection is ours to end, where it outlived the link.
+        // A radio connection that outlived its link is of no use to anybody.
         if isOurs, end == .lost, mirror.isConnected(device) { close(device) }
+      case .restart(let hello):
+        drop(device, .lost, "the peer has begun anew")
+        receive(hello, from: device)
       }
     }
     if !actions.isEmpty { setDeadlines() }
@@ -275,6 +278,9 @@ extension BlueZHost {
   /// The connection to a device is over, or of no use.
   func drop(_ device: String, _ end: LinkEnd, _ reason: String) {
     guard let peer = peers.removeValue(forKey: device) else { return }
+    if peer.link != nil, end != .closedHere, end != .transportStopped {
+      context.note("the link to \(mirror.address(of: device) ?? device) has ended: \(reason)")
+    }
     endings[device] = nil
     drains[device] = nil
     shared.state.withLock { $0.links[device] = nil }

@@ -56,6 +56,10 @@ package enum BlueZLimits {
   package static let lastRetry: Duration = .seconds(30)
   /// After power-on the kernel needs a moment.
   package static let afterPowerOn: Duration = .milliseconds(500)
+  /// A peer that says nothing for so long is asked for a sign of life, and again after a shorter time, so often.
+  package static let quietTime: Duration = .seconds(15)
+  package static let signTime: Duration = .seconds(5)
+  package static let missedSigns = 3
   /// A peer whose service goes while the connection stands has so long to bring it back.
   package static let serviceGrace: Duration = .seconds(5)
   /// What waits on a link that is closed may go for so long.

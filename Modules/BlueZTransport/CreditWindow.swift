@@ -62,16 +62,16 @@ package struct CreditWindow: Sendable {
     return lastReceived
   }
 
-  /// The peer asks for a grant up to its last frame: what did not come by now is lost.
-  package mutating func receiveProbe(_ sequence: UInt8, hasRoom: Bool) -> UInt8? {
+  /// The peer asks for a grant up to its last frame: what did not come by now is lost. Without room it gets the grant it
+  /// has, as a sign of life.
+  package mutating func receiveProbe(_ sequence: UInt8, hasRoom: Bool) -> UInt8 {
     let step = sequence &- lastReceived
     if step > 0, step < 128 {
       lostFrames &+= UInt64(step)
       lastReceived = sequence
     }
-    guard hasRoom else { return nil }
-    lastGranted = lastReceived
-    return lastReceived
+    if hasRoom { lastGranted = lastReceived }
+    return lastGranted
   }
 
   /// What is due by time.

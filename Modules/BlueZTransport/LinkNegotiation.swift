@@ -19,6 +19,8 @@ package struct LinkNegotiation: Sendable {
     case deliver([UInt8])
     /// The link, or the dial, has ended.
     case end(LinkEnd, reason: String)
+    /// The peer has begun anew, with this hello, over the same connection: the link has ended and another begins.
+    case restart([UInt8])
     /// It has connected and says nothing: a device that is none of ours, or not yet.
     case silent
   }
@@ -38,6 +40,9 @@ package struct LinkNegotiation: Sendable {
   private var helloAt = MonotonicTime.never
   private var answerBy = MonotonicTime.never
   private var silentAt: MonotonicTime
+  /// When a quiet peer is asked for a sign of life, and how often it gave none.
+  private var signAt = MonotonicTime.never
+  private var missedSigns = 0
   /// Values that were no message, or came before a hello.
   package private(set) var garbage: UInt64 = 0
 
@@ -106,7 +111,7 @@ package struct LinkNegotiation: Sendable {
 
   private mutating func greet(now: MonotonicTime) -> [Action] {
     helloAt = now.advanced(by: BlueZLimits.helloRepeat)
-    if heard != nil { return [.say(hello)] + open() }
+    if heard != nil { return [.say(hello)] + open(now: now) }
     return [.say(hello)]
   }
 
@@ -118,14 +123,15 @@ package struct LinkNegotiation: Sendable {
   /// The other has dialled: say so, once we can write there, or by notification when that takes too long.
   private mutating func answer(now: MonotonicTime) -> [Action] {
     answerBy = .never
-    return [.say(hello)] + open()
+    return [.say(hello)] + open(now: now)
   }
 
-  private mutating func open() -> [Action] {
+  private mutating func open(now: MonotonicTime) -> [Action] {
     guard phase != .open, let heard else { return [] }
     phase = .open
     deadlineOfPhase = .never
     helloAt = .never
+    signAt = now.advanced(by: BlueZLimits.quietTime)
     let isCentral = isDialler && (!heard.isDialler || token < heard.token)
     return [.open(isCentral ? .central : .peripheral)]
   }
@@ -138,6 +144,8 @@ package struct LinkNegotiation: Sendable {
       garbage &+= 1
       return []
     }
+    missedSigns = 0
+    signAt = phase == .open ? now.advanced(by: BlueZLimits.quietTime) : .never
     switch message {
     case .hello(let hello): return received(hello, now: now)
     case .tagged(let token, let inner):
@@ -158,8 +166,8 @@ package struct LinkNegotiation: Sendable {
       window.receiveGrant(sequence)
       return []
     case .probe(let sequence):
-      guard phase == .open, let grant = window.receiveProbe(sequence, hasRoom: hasRoom) else { return [] }
-      return [.say(.grant(grant))]
+      guard phase == .open else { return [] }
+      return [.say(.grant(window.receiveProbe(sequence, hasRoom: hasRoom)))]
     }
   }
 
@@ -170,7 +178,8 @@ package struct LinkNegotiation: Sendable {
     }
     silentAt = .never
     if let heard, heard.token != hello.token, phase == .open {
-      return end(.lost, "the peer has begun anew")
+      phase = .ended
+      return [.restart(LinkMessage.hello(hello).bytes)]
     }
     heard = hello
     switch phase {
@@ -222,6 +231,13 @@ package struct LinkNegotiation: Sendable {
         }
       return actions + end(.lost, reason)
     }
+    if phase == .open, signAt <= now {
+      // BlueZ keeps the connection of a program that has died, and says nothing.
+      missedSigns += 1
+      guard missedSigns <= BlueZLimits.missedSigns else { return actions + end(.lost, "no sign of life") }
+      signAt = now.advanced(by: BlueZLimits.signTime)
+      actions.append(.say(.probe(window.lastSent)))
+    }
     switch window.tick(now: now) {
     case .probe(let sequence): actions.append(.say(.probe(sequence)))
     case .giveUp: actions += end(.lost, "the peer grants no more room")
@@ -232,6 +248,6 @@ package struct LinkNegotiation: Sendable {
 
   package var deadline: MonotonicTime {
     guard phase != .ended else { return .never }
-    return [deadlineOfPhase, helloAt, answerBy, silentAt, window.deadline ?? .never].min() ?? .never
+    return [deadlineOfPhase, helloAt, answerBy, silentAt, signAt, window.deadline ?? .never].min() ?? .never
   }
 }

@@ -134,8 +134,8 @@ import Transports
   @Test func aPeerThatBeginsAnewEndsTheLink() {
     var (dialler, _, _) = made()
     let hello = LinkMessage.hello(.init(isDialler: false, mtu: 517, token: 3, heard: 0))
-    #expect(
-      dialler.received(hello.bytes, hasRoom: true, now: start) == [.end(.lost, reason: "the peer has begun anew")])
+    let actions = dialler.received(hello.bytes, hasRoom: true, now: start)
+    #expect(actions == [.restart(hello.bytes)] && !dialler.isOpen)
   }
 
   @Test func aServiceThatGoesHasAMomentToComeBack() {
@@ -152,6 +152,24 @@ import Transports
         #expect(dialler.tick(now: later) == [.end(.lost, reason: "the peer's service has gone")])
       }
     }
+  }
+
+  @Test func aQuietPeerIsAskedAndOneThatHasDiedIsNoticed() {
+    var (dialler, other, _) = made()
+    var now = start.advanced(by: BlueZLimits.quietTime)
+    for _ in 0..<20 {
+      _ = converse(&dialler, &other, first: dialler.tick(now: now), now: now)
+      #expect(dialler.isOpen && other.isOpen, "ten idle minutes end no link")
+      now = now.advanced(by: .seconds(30))
+      _ = converse(&other, &dialler, first: other.tick(now: now), now: now)
+    }
+    var ends: [LinkNegotiation.Action] = []
+    let died = now
+    while ends.isEmpty, now.since(died) < .seconds(60) {
+      now = max(now, dialler.deadline)
+      ends = dialler.tick(now: now).filter { if case .end = $0 { true } else { false } }
+    }
+    #expect(ends == [.end(.lost, reason: "no sign of life")] && now.since(died) <= .seconds(35))
   }
 
   @Test func strangersAreLeftAlone() {

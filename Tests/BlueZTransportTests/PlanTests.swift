@@ -121,8 +121,8 @@ import Testing
       }
       if let grant = receiver.grant(hasRoom: generator.next() % 5 != 0) { window.receiveGrant(grant) }
       #expect((0...BlueZLimits.window).contains(window.inFlight))
-      if !window.isOpen, let grant = receiver.receiveProbe(window.lastSent, hasRoom: true) {
-        window.receiveGrant(grant)
+      if !window.isOpen {
+        window.receiveGrant(receiver.receiveProbe(window.lastSent, hasRoom: true))
         #expect(window.inFlight == 0)
       }
     }
