@@ -109,5 +109,8 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   var canFill: Bool { true }
   var canHoldTwoLinks: Bool { false }
 
-  func expire() async throws { try await ContinuousClock().sleep(for: .seconds(20)) }
+  func expire() async throws {
+    let clock = ContinuousClock()
+    try await clock.sleep(for: .seconds(20))
+  }
 }
