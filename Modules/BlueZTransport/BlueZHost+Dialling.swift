@@ -208,6 +208,12 @@ extension BlueZHost {
     var outcome = AdapterPlan.Outcome.done
     if case .failure(let error) = result {
       outcome = error.outcome
+      // In progress may be our own session, or an operation that will never end: the adapter knows.
+      if case .startDiscovery(let adapter) = action, outcome == .already,
+        mirror.value(adapter, BlueZNames.adapter, "Discovering")?.asBool != true
+      {
+        outcome = .refused
+      }
       if outcome != .already { note("\(action.sentence) was refused: \(error.sentence)") }
     }
     plan.completed(action, outcome, now: now)

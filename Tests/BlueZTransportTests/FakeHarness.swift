@@ -11,9 +11,10 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   // Sendable is sound: the process is only written to under the lock.
   static let speed = 20.0
   let bus: PrivateBus
-  private let process = Process()
-  private let input = Pipe()
-  private let output = Pipe()
+  private var process = Process()
+  private var input = Pipe()
+  private var output = Pipe()
+  private let arguments: [String]
   private let lock = NSLock()
   private let numbers = Protected<[String: Int]>([:])
   private let links = LinkCounter()
@@ -22,15 +23,24 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   init?(adapters: Int = 10, options: [String] = []) {
     guard let bus = PrivateBus() else { return nil }
     self.bus = bus
+    arguments = ["--bus", bus.address, "--adapters", "\(adapters)"] + options
+    guard start() else { return nil }
+  }
+
+  private func start() -> Bool {
+    (process, input, output) = (Process(), Pipe(), Pipe())
     let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? CommandLine.arguments[0]
-    let binaries = URL(fileURLWithPath: folder).deletingLastPathComponent()
-    process.executableURL = binaries.appendingPathComponent("fake-bluez")
-    process.arguments = ["--bus", bus.address, "--adapters", "\(adapters)"] + options
+    process.executableURL = URL(fileURLWithPath: folder).deletingLastPathComponent().appendingPathComponent(
+      "fake-bluez")
+    process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
-    do { try process.run() } catch { return nil }
-    guard line() == "ready" else { return nil }
+    do { try process.run() } catch { return false }
+    return line() == "ready"
   }
+
+  /// Another bluetoothd on the same bus.
+  func restart() -> Bool { lock.withLock { start() } }
 
   deinit {
     try? input.fileHandleForWriting.close()
