@@ -153,9 +153,10 @@ extension ThroughBlueZ {
 
     @Test func nothingIsLeftBehindByAHundredLinks() async throws {
       try await withNodes { ada, bob in
-        _ = try await insist(ada)
+        let first = try await dial(ada).get()
         _ = await bob.inbound.next()
         harness.control("drop 0 1")
+        _ = await awaitEnd(first)
         let before = FileDescriptors.count
         for _ in 0..<100 {
           let link = try await dial(ada).get()
