@@ -66,6 +66,7 @@ let libraries: [Target] = [
   library("CZlib", "zlib1g-dev", pkgConfig: "zlib"),
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
+  library("CDBus", "libdbus-1-dev", pkgConfig: "dbus-1"),
   library("CQrencode", "libqrencode-dev", pkgConfig: "libqrencode"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CNonces", path: "Tools/CNonces", cSettings: [.define("_GNU_SOURCE")]),
@@ -110,6 +111,8 @@ let modules: [Target] = [
 
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
+  module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
+  module("BlueZTransport", ["Streams", "Transports", "DBusKit"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -130,7 +133,7 @@ let modules: [Target] = [
 let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "Programs"]
 
 let apps: [Target] = [
-  app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport"]),
+  app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport", "BlueZTransport"]),
   app("relaychat", client + ["QRCodes"]),
   app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
@@ -140,6 +143,12 @@ let apps: [Target] = [
       "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench", exclude: ["flynn"]),
+]
+
+let doubles: [Target] = [
+  .target(
+    name: "FakeBlueZ", dependencies: ["DBusKit", "Streams"], path: "Tools/FakeBlueZ", swiftSettings: house),
+  app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
 ]
 
 let suites: [Target] = [
@@ -164,6 +173,8 @@ let suites: [Target] = [
   tests("Sessions", ["Bytes", "Streams", "Telemetry", "WireFormat", "Identities", "Primitives"]),
   tests("MemoryTransport", ["Streams", "Transports"]),
   tests("LocalTransport", ["Streams", "Transports", "Telemetry"]),
+  tests("DBusKit", ["Streams", "FakeBlueZ"]),
+  tests("BlueZTransport", ["DBusKit", "Streams", "Transports", "FakeBlueZ"]),
   tests("Database"),
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
@@ -209,5 +220,5 @@ let package = Package(
     .library(name: "Transports", targets: ["Transports", "Streams"]),
     .library(name: "ControlClient", targets: ["ControlClient", "ControlAPI"]),
   ],
-  targets: libraries + modules + apps + suites + (fuzzMode == nil ? [] : fuzzers)
+  targets: libraries + modules + apps + doubles + suites + (fuzzMode == nil ? [] : fuzzers)
 )

@@ -1,4 +1,5 @@
+import BlueZTransport
 import LocalTransport
 import NodeRuntime
 
-await Daemon.main(transports: [LocalTransportFactory.factory])
+await Daemon.main(transports: [BlueZTransportFactory.factory, LocalTransportFactory.factory])

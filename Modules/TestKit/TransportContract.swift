@@ -20,11 +20,18 @@ package protocol TransportHarness: Sendable {
   /// Switches the radio of a node; false when this transport has no switch.
   func setPower(_ name: String, _ isOn: Bool) -> Bool
 
+  /// Whether two nodes that dial each other get two links; a radio holds one for each pair.
+  var canHoldTwoLinks: Bool { get }
+
   /// Whether a sender whose peer does not read is told `.full` in the end.
   var canFill: Bool { get }
 
   /// Returns when a clause has taken too long.
   func expire() async throws
+}
+
+extension TransportHarness {
+  package var canHoldTwoLinks: Bool { true }
 }
 
 /// The contract of `Transport` and `TransportLink`, clause by clause.

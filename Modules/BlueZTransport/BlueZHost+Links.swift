@@ -1,0 +1,313 @@
+internal import DBusKit
+internal import Streams
+internal import Transports
+
+/// Devices, and the links to them.
+extension BlueZHost {
+  /// The mirror has changed.
+  func follow(_ changes: [ObjectMirror.Change]) {
+    guard !changes.isEmpty else { return }
+    var needsPlan = false
+    for change in changes {
+      switch change {
+      case .added(let path, BlueZNames.device):
+        tellSighting(path)
+        if mirror.isConnected(path) { connected(path) }
+      case .changed(let path, BlueZNames.device, let names):
+        if names.contains("Connected") {
+          if mirror.isConnected(path) { connected(path) } else { disconnected(path) }
+        }
+        if names.contains("ServicesResolved") { resolve(path) }
+        if names.contains("RSSI") || names.contains("ManufacturerData") || names.contains("UUIDs") {
+          tellSighting(path)
+        }
+      case .removed(let path, BlueZNames.device): disconnected(path)
+      case .added(let path, BlueZNames.gattCharacteristic), .removed(let path, BlueZNames.gattCharacteristic):
+        resolve(path)
+      case .changed(let path, BlueZNames.gattCharacteristic, let names):
+        if names.contains("MTU") { resolve(path) }
+      case .changed(_, BlueZNames.adapter, let names):
+        needsPlan = needsPlan || names.contains("Powered") || names.contains("Discovering")
+      case .added(_, let interface), .removed(_, let interface):
+        needsPlan =
+          needsPlan || [BlueZNames.adapter, BlueZNames.gattManager, BlueZNames.advertisingManager].contains(interface)
+      default: break
+      }
+    }
+    if needsPlan { reconcile() } else { setDeadlines() }
+  }
+
+  func endOverdue(now: MonotonicTime) {
+    for device in drains.keys.sorted() { drain(device) }
+    for (device, time) in partings where time <= now {
+      partings[device] = nil
+      if mirror.isConnected(device) { close(device) }
+    }
+    alarm.set(partings.values.min())
+    alarm.set(drains.values.min())
+    for (device, time) in endings.sorted(by: { $0.key < $1.key }) where time <= now {
+      endings[device] = nil
+      drop(device, .lost, "the connection is gone")
+    }
+    alarm.set(endings.values.min())
+  }
+
+  func setDeadlines() { alarm.set(peers.values.lazy.map(\.negotiation.deadline).min()) }
+
+  // MARK: Sightings
+
+  func tellSighting(_ device: String) {
+    guard let adapter, device.hasPrefix(adapter + "/"), let seen = mirror.sighting(of: device), seen.strength != nil
+    else { return }
+    let address = TransportAddress(seen.address)
+    sightings.offer(
+      Sighting(
+        address: address, advertisement: seen.hint.map { Advertisement(hint: $0, digest: seen.digest) },
+        signalStrength: seen.strength), for: address)
+  }
+
+  func tellSightings() {
+    guard let adapter else { return }
+    for device in mirror.paths(with: BlueZNames.device, below: adapter + "/").prefix(BlueZLimits.devices) {
+      tellSighting(device)
+    }
+  }
+
+  // MARK: Radio connections
+
+  func connected(_ device: String) {
+    guard let adapter, device.hasPrefix(adapter + "/") else { return }
+    if endings.removeValue(forKey: device) != nil { drop(device, .lost, "the connection is gone") }
+    guard !closing.contains(device) else { return }
+    let dial = currentDial(of: device)
+    if peers[device] == nil {
+      peers[device] = Peer(
+        negotiation: LinkNegotiation(isDialler: dial != nil, token: token(), now: now), dial: dial)
+      if dial == nil { plan.refreshAdvertisement() }
+    }
+    if let dial { reached(.connect, dial: dial) }
+    resolveAll(device)
+    reconcile()
+  }
+
+  /// Whether the power went with it is known only a moment later.
+  private func disconnected(_ device: String) {
+    closing.remove(device)
+    partings[device] = nil
+    guard peers[device] != nil else { return }
+    endings[device] = now.advanced(by: BlueZLimits.endGrace)
+    alarm.set(endings[device])
+  }
+
+  private func token() -> UInt32 { max(1, UInt32(truncatingIfNeeded: context.random())) }
+
+  /// A characteristic came, changed or went.
+  private func resolve(_ path: String) {
+    guard let device = ObjectMirror.device(of: path), peers[device] != nil else { return }
+    resolveAll(device)
+  }
+
+  private func resolveAll(_ device: String) {
+    guard peers[device] != nil else { return }
+    let characteristic = mirror.characteristic(below: device)
+    let mtu = characteristic.flatMap { mirror.mtu(of: $0) }
+    act(peers[device]!.negotiation.resolved(characteristic, mtu: mtu, now: now), on: device)
+    updateFrameSize(device)
+  }
+
+  func learn(_ mtu: Int, of device: String) {
+    guard peers[device] != nil else { return }
+    peers[device]!.negotiation.learn(mtu)
+    updateFrameSize(device)
+  }
+
+  private func updateFrameSize(_ device: String) {
+    guard let peer = peers[device] else { return }
+    peer.link?.setFrameSize(peer.negotiation.frameSize)
+  }
+
+  // MARK: Values
+
+  func receive(_ value: [UInt8], from device: String) {
+    if peers[device] == nil {
+      // A write may come before the word that the device has connected: it is proof enough.
+      guard let adapter, device.hasPrefix(adapter + "/"), mirror.properties(device, BlueZNames.device) != nil else {
+        counts.garbage += 1
+        return
+      }
+      connected(device)
+    }
+    guard let peer = peers[device] else { return }
+    act(peers[device]!.negotiation.received(value, hasRoom: peer.link?.hasRoom ?? true, now: now), on: device)
+    guard let link = peers[device]?.link else { return }
+    if link.isWaiting { flush(device) }
+    if link.end != nil { drain(device) }
+  }
+
+  /// Carries out what a negotiation has decided.
+  func act(_ actions: [LinkNegotiation.Action], on device: String) {
+    for action in actions {
+      switch action {
+      case .step(let step): if let dial = peers[device]?.dial { reached(step, dial: dial) }
+      case .subscribe(let characteristic):
+        jobs.offer(.subscribe(device: device, characteristic: characteristic))
+      case .say(let message): say(message, to: device)
+      case .open(let role): open(role, to: device)
+      case .deliver(let frame): peers[device]?.link?.deliver(frame)
+      case .silent: counts.foreignDevices += 1
+      case .end(let end, let reason):
+        let isOurs = peers[device].map { $0.dial == nil && ($0.negotiation.isDialler || $0.link != nil) } ?? false
+        drop(device, end, reason)
+        // A radio connection that outlived its link is of no use to anybody.
+        if isOurs, end == .lost, mirror.isConnected(device) { close(device) }
+      case .restart(let hello):
+        drop(device, .lost, "the peer has begun anew")
+        receive(hello, from: device)
+      }
+    }
+    if !actions.isEmpty { setDeadlines() }
+  }
+
+  func say(_ message: LinkMessage, to device: String) {
+    guard let peer = peers[device] else { return }
+    let sent: DBusMessage
+    if let characteristic = peer.negotiation.target {
+      sent = .call(
+        BlueZNames.service, characteristic, BlueZNames.gattCharacteristic, "WriteValue",
+        [.bytes(message.bytes), .properties(["type": .string("command")])])
+    } else {
+      let tagged = LinkMessage.tagged(peer.negotiation.peerToken, message)
+      sent = .signal(
+        BlueZNames.characteristicPath, BlueZNames.properties, "PropertiesChanged",
+        [
+          .string(BlueZNames.gattCharacteristic), .properties(["Value": .bytes(tagged.bytes)]),
+          .array(element: "s", []),
+        ])
+    }
+    if outgoing.offer(sent) != .accepted { counts.discardedWrites += 1 }
+  }
+
+  /// The one who writes, so that what is said first goes first.
+  func write(_ outgoing: Channel<DBusMessage>, to bus: DBusConnection) async {
+    for await message in outgoing {
+      while !Task.isCancelled {
+        do throws(DBusError) {
+          try await bus.send(message)
+          break
+        } catch {
+          guard error == .queueFull else { break }
+          try? await context.time.sleep(now.advanced(by: .milliseconds(5)))
+        }
+      }
+    }
+  }
+
+  // MARK: Links
+
+  private func open(_ role: LinkRole, to device: String) {
+    guard let peer = peers[device], peer.link == nil, let address = mirror.address(of: device) else { return }
+    let link = BlueZLink(
+      id: context.nextLinkID(), role: role, address: address, device: device, frameSize: peer.negotiation.frameSize,
+      wake: { [kicks] link in kicks.offer(link, for: link.id) })
+    peers[device]!.link = link
+    let target = peer.negotiation.target
+    shared.state.withLock { $0.links[device] = .some(target) }
+    _ = ceiling.opened(open: openLinks)
+    if let dial = peer.dial, let waiting = pending.removeValue(forKey: dial) {
+      _ = dials.remove(dial)
+      peers[device]!.dial = nil
+      if waiting.answer.offer(.success(link)) != .accepted { link.close() }
+      plan.isDialling = dials.current != nil
+      reconcile()
+      return
+    }
+    for dial in dials.numbers(of: address) {
+      fail(dial, .dialFailed(reached: .scan, reason: "the peer has dialled us"))
+    }
+    if inbound.offer(link) != .accepted { link.close() }
+  }
+
+  var openLinks: Int { peers.values.count { $0.link != nil } }
+
+  /// A link has something to send, or was closed by its owner.
+  func serve(_ link: BlueZLink) {
+    let device = link.device
+    guard peers[device]?.link === link else { return }
+    flush(device)
+    if link.end != nil { drain(device) }
+  }
+
+  /// What was sent before a link was closed still goes, as the peer grants room for it, but not for long.
+  private func drain(_ device: String) {
+    guard let link = peers[device]?.link else { return }
+    if link.isWaiting, drains[device] == nil {
+      drains[device] = now.advanced(by: BlueZLimits.drainTime)
+      alarm.set(drains[device])
+    }
+    guard !link.isWaiting || drains[device].map({ $0 <= now }) == true else { return }
+    drains[device] = nil
+    say(.bye, to: device)
+    // Whoever has dialled hangs up: a second hang-up, a moment later, could hit the next connection.
+    if peers[device]?.negotiation.isDialler == true {
+      close(device)
+    } else {
+      closing.insert(device)
+      partings[device] = now.advanced(by: BlueZLimits.drainTime)
+      alarm.set(partings[device])
+    }
+    drop(device, .closedHere, "closed here")
+  }
+
+  /// Ends the radio connection, after what was said before on it. BlueZ takes two seconds for it.
+  func close(_ device: String) {
+    closing.insert(device)
+    if outgoing.offer(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")) != .accepted {
+      counts.discardedWrites += 1
+    }
+  }
+
+  func flush(_ device: String) {
+    guard let link = peers[device]?.link else { return }
+    let now = now
+    while peers[device]!.negotiation.maySend, let frame = link.takeFrame() {
+      say(peers[device]!.negotiation.message(carrying: frame, now: now), to: device)
+    }
+    setDeadlines()
+  }
+
+  /// The connection to a device is over, or of no use.
+  func drop(_ device: String, _ end: LinkEnd, _ reason: String) {
+    guard let peer = peers.removeValue(forKey: device) else { return }
+    if peer.link != nil, end != .closedHere, end != .transportStopped {
+      context.note("the link to \(mirror.address(of: device) ?? device) has ended: \(reason)")
+    }
+    endings[device] = nil
+    drains[device] = nil
+    shared.state.withLock { $0.links[device] = nil }
+    counts.garbage += peer.negotiation.garbage
+    peer.link?.finish(end)
+    if let dial = peer.dial {
+      let reached = pending[dial]?.reached ?? .scan
+      fail(dial, .dialFailed(reached: reached, reason: reason))
+      if mirror.isConnected(device) { close(device) }
+    }
+    if end == .closedByPeer, peer.negotiation.isDialler, mirror.isConnected(device) { close(device) }
+    if peer.link == nil, peer.dial == nil { return }
+    reconcile()
+  }
+
+  func dropAll(_ reason: String) {
+    endings = [:]
+    drains = [:]
+    partings = [:]
+    closing = []
+    shared.state.withLock { $0.links = [:] }
+    for device in peers.keys.sorted() {
+      let peer = peers.removeValue(forKey: device)
+      peer?.link?.finish(.transportStopped)
+    }
+    for number in dials.numbers {
+      fail(number, .dialFailed(reached: pending[number]?.reached ?? .scan, reason: reason))
+    }
+  }
+}

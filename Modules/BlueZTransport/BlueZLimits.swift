@@ -1,0 +1,82 @@
+/// Bounds and times of this transport, each with its reason. What BlueZ and the kernel do in which time stands in
+/// `BlueZ.docc`.
+package enum BlueZLimits {
+  /// Links that a controller is taken to hold until it has shown more: what the weakest common ones do...
+  package static let firstCeiling = 5
+  /// ...and the most that is ever tried.
+  package static let mostLinks = 16
+  package static let fewestLinks = 2
+  /// Two are kept free for those who dial us.
+  package static let reservedForInbound = 2
+  /// After so long without a refusal one more is tried; after one the ceiling stays down for so long.
+  package static let ceilingRise: Duration = .seconds(600)
+  package static let ceilingHold: Duration = .seconds(1_800)
+
+  /// Bytes a second that one link is said to carry: what interval and packets of a Linux default give at best.
+  package static let bytesPerSecond = 30_000
+
+  /// Bytes of an attribute value (Bluetooth Core, Vol 3 Part F 3.2.9).
+  package static let valueBytes = 512
+  /// The ATT MTU before it is negotiated, and the largest one.
+  package static let smallestMTU = 23
+  package static let largestMTU = 517
+  /// ATT header of a write or a notification, and our own two bytes.
+  package static let writeOverhead = 5
+
+  /// Frames that the peer has not granted room for.
+  package static let window = 32
+  /// Frames after which room is granted again.
+  package static let grantEvery = 8
+  /// A window that stays full for so long is asked for.
+  package static let probeAfter: Duration = .seconds(1)
+  /// Probes without an answer before the link is given up.
+  package static let probes = 15
+  /// Frames that wait for the window.
+  package static let queuedFrames = 64
+
+  /// BlueZ takes up to 40 s for a connect; we give up before...
+  package static let connectDeadline: Duration = .seconds(20)
+  /// ...and wait for the answer longer than the kernel works on it.
+  package static let connectReply: Duration = .seconds(45)
+  /// From connected to our characteristic.
+  package static let resolveDeadline: Duration = .seconds(20)
+  /// From subscribed to the answer to our hello; the hello is said again meanwhile.
+  package static let helloDeadline: Duration = .seconds(10)
+  package static let helloRepeat: Duration = .seconds(2)
+  /// One that has the larger hint lets the other dial first for so long, and spreads it.
+  package static let yieldTime: Duration = .seconds(15)
+  package static let yieldJitter: Duration = .seconds(3)
+  /// Who was greeted and cannot write yet answers by notification after this time.
+  package static let answerWithin: Duration = .seconds(3)
+  /// A device that connects and says no hello within this time is none of ours: left alone, and counted.
+  package static let silentAfter: Duration = .seconds(5)
+
+  /// Calls that were refused are made again after this time, doubled up to that.
+  package static let firstRetry: Duration = .seconds(1)
+  package static let lastRetry: Duration = .seconds(30)
+  /// After power-on the kernel needs a moment.
+  package static let afterPowerOn: Duration = .milliseconds(500)
+  /// A peer that says nothing for so long is asked for a sign of life, and again after a shorter time, so often.
+  package static let quietTime: Duration = .seconds(15)
+  package static let signTime: Duration = .seconds(5)
+  package static let missedSigns = 3
+  /// A peer whose service goes while the connection stands has so long to bring it back.
+  package static let serviceGrace: Duration = .seconds(5)
+  /// What waits on a link that is closed may go for so long.
+  package static let drainTime: Duration = .seconds(2)
+  /// From a connection that is gone to the word that the power went with it.
+  package static let endGrace: Duration = .milliseconds(100)
+  /// Devices that are still in the air though they are reported once are told again.
+  package static let sightingRepeat: Duration = .seconds(20)
+  /// A call to BlueZ that takes longer has failed.
+  package static let callTimeout: Duration = .seconds(25)
+
+  /// Devices that are kept in mind, the one heard longest ago out: a busy hall.
+  package static let devices = 512
+  /// Objects in the mirror.
+  package static let objects = 8_192
+  /// Reconnects to one peer within a minute that are worth an event.
+  package static let reconnectsPerMinute = 3
+  /// Dials that wait for their turn.
+  package static let waitingDials = 8
+}

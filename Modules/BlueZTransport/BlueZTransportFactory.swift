@@ -1,0 +1,41 @@
+internal import DBusKit
+public import Transports
+
+/// Makes `bluez:` transports, for daemons that are built with one.
+public enum BlueZTransportFactory {
+  /// `bluez:[adapter=00:11:22:33:44:55|hci0][,power-adapter=yes]`
+  public static let factory = TransportFactory(
+    scheme: "bluez", usage: "bluez:[adapter=ADDRESS|hciN][,power-adapter=yes|no]"
+  ) { options, context throws(TransportConfigurationError) in
+    func fail(_ option: String, _ reason: String) -> TransportConfigurationError {
+      TransportConfigurationError(option: option, reason: reason)
+    }
+    let known: Set<String> = ["adapter", "path", "power-adapter", "bus"]
+    if let unknown = options.values.keys.sorted().first(where: { !known.contains($0) }) {
+      throw fail(unknown, "there is no such option; known are adapter and power-adapter")
+    }
+    var configuration = BlueZRadio.Configuration()
+    if let adapter = options.values["adapter"] ?? options.values["path"] {
+      guard isAddress(adapter) || isName(adapter) else {
+        throw fail("adapter", "use an address like 00:11:22:33:44:55, or a name like hci0")
+      }
+      configuration.adapter = adapter
+    }
+    switch options.values["power-adapter"] {
+    case nil, "no": break
+    case "yes": configuration.mayPower = true
+    case .some(let other): throw fail("power-adapter", "\(other) is neither yes nor no")
+    }
+    if let address = options.values["bus"] { configuration.bus = .address(address.replacing(";", with: ",")) }
+    return BlueZRadio(configuration: configuration, context: context)
+  }
+
+  private static func isAddress(_ text: String) -> Bool {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    return parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    text.hasPrefix("hci") && text.count > 3 && text.dropFirst(3).allSatisfy { $0.isASCII && $0.isNumber }
+  }
+}

@@ -1,0 +1,48 @@
+package import Streams
+
+/// How many links a controller holds: no interface says it, so it is learned. Starts low, rises by one after calm, falls
+/// when the controller says so or when two dials in a row fail at the ceiling though the peers were just heard. Pure.
+package struct LinkCeiling: Sendable, Equatable {
+  package private(set) var links: Int
+  private var mayRiseAt: MonotonicTime
+  private var failuresAtCeiling = 0
+
+  /// - Parameter links: what was learned before, of this adapter.
+  package init(links: Int = BlueZLimits.firstCeiling, now: MonotonicTime) {
+    self.links = min(max(links, BlueZLimits.fewestLinks), BlueZLimits.mostLinks)
+    mayRiseAt = now.advanced(by: BlueZLimits.ceilingRise)
+  }
+
+  /// Whether we may dial with so many links open: two stay free for those who dial us.
+  package func mayDial(open: Int) -> Bool { open < max(1, links - BlueZLimits.reservedForInbound) }
+
+  /// A link came up. - Returns: whether the ceiling has changed.
+  package mutating func opened(open: Int) -> Bool {
+    failuresAtCeiling = 0
+    guard open > links, open <= BlueZLimits.mostLinks else { return false }
+    links = open
+    return true
+  }
+
+  /// A dial of a peer that was just heard has failed.
+  package mutating func failed(open: Int, isLimit: Bool, now: MonotonicTime) -> Bool {
+    if !isLimit {
+      guard open >= max(1, links - BlueZLimits.reservedForInbound) else { return false }
+      failuresAtCeiling += 1
+      guard failuresAtCeiling >= 2 else { return false }
+    }
+    failuresAtCeiling = 0
+    mayRiseAt = now.advanced(by: BlueZLimits.ceilingHold)
+    let lower = max(BlueZLimits.fewestLinks, min(links - 1, max(open, BlueZLimits.fewestLinks)))
+    defer { links = lower }
+    return lower != links
+  }
+
+  /// Time has passed. - Returns: whether the ceiling has changed.
+  package mutating func tick(now: MonotonicTime) -> Bool {
+    guard now >= mayRiseAt, links < BlueZLimits.mostLinks else { return false }
+    links += 1
+    mayRiseAt = now.advanced(by: BlueZLimits.ceilingRise)
+    return true
+  }
+}

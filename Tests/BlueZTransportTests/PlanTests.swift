@@ -1,0 +1,163 @@
+import DBusKit
+import Streams
+import TestKit
+import Testing
+
+@testable import BlueZTransport
+
+/// What is registered, started and stopped, whatever comes in whatever order.
+@Suite struct PlanTests {
+  private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+  private let adapter = "/org/bluez/hci0"
+
+  private func ready() -> (plan: AdapterPlan, now: MonotonicTime) {
+    var plan = AdapterPlan(mayPower: false)
+    plan.isAdvertising = true
+    plan.isScanning = true
+    plan.observe(adapter: adapter, isUsable: true, isPowered: true, isNewOwner: true, now: start)
+    return (plan, start.advanced(by: BlueZLimits.afterPowerOn))
+  }
+
+  @Test func serviceComesBeforeAdvertisementAndDiscovery() {
+    var (plan, now) = ready()
+    #expect(plan.next(now: start).isEmpty, "the kernel needs a moment")
+    #expect(plan.next(now: now) == [.registerApplication(adapter)])
+    #expect(plan.next(now: now).isEmpty, "one at a time")
+    plan.completed(.registerApplication(adapter), .done, now: now)
+    #expect(plan.isReady)
+    #expect(plan.next(now: now) == [.registerAdvertisement(adapter, isBare: false), .startDiscovery(adapter)])
+  }
+
+  private func running() -> (plan: AdapterPlan, now: MonotonicTime) {
+    var (plan, now) = ready()
+    for action in plan.next(now: now) { plan.completed(action, .done, now: now) }
+    for action in plan.next(now: now) { plan.completed(action, .done, now: now) }
+    return (plan, now)
+  }
+
+  @Test func aDialStopsDiscoveryAndItComesBack() {
+    var (plan, now) = running()
+    plan.isDialling = true
+    #expect(plan.next(now: now) == [.stopDiscovery(adapter)])
+    #expect(!plan.isQuiet)
+    plan.completed(.stopDiscovery(adapter), .done, now: now)
+    #expect(plan.isQuiet && plan.next(now: now).isEmpty)
+    plan.isDialling = false
+    #expect(plan.next(now: now) == [.startDiscovery(adapter)])
+  }
+
+  @Test func powerThatComesBackRestoresDiscoveryAndAdvertisement() {
+    var (plan, now) = running()
+    plan.observe(adapter: adapter, isUsable: true, isPowered: false, isNewOwner: false, now: now)
+    #expect(plan.next(now: now).isEmpty && !plan.isReady, "an adapter that a person switched off stays off")
+    now = now.advanced(by: .seconds(5))
+    plan.observe(adapter: adapter, isUsable: true, isPowered: true, isNewOwner: false, now: now)
+    now = now.advanced(by: BlueZLimits.afterPowerOn)
+    #expect(plan.next(now: now) == [.unregisterAdvertisement(adapter), .startDiscovery(adapter)])
+    plan.completed(.unregisterAdvertisement(adapter), .done, now: now)
+    #expect(plan.next(now: now) == [.registerAdvertisement(adapter, isBare: false)])
+  }
+
+  @Test func powerThatDropsWhileItIsRestoredStartsOver() {
+    var (plan, now) = ready()
+    let first = plan.next(now: now)
+    plan.observe(adapter: adapter, isUsable: true, isPowered: false, isNewOwner: false, now: now)
+    for action in first { plan.completed(action, .refused, now: now) }
+    #expect(plan.next(now: now).isEmpty)
+    now = now.advanced(by: .seconds(2))
+    plan.observe(adapter: adapter, isUsable: true, isPowered: true, isNewOwner: false, now: now)
+    now = now.advanced(by: .seconds(1))
+    #expect(plan.next(now: now) == [.registerApplication(adapter)])
+  }
+
+  @Test func anotherOwnerIsABeginning() {
+    var (plan, now) = running()
+    plan.observe(adapter: nil, isUsable: false, isPowered: false, isNewOwner: true, now: now)
+    #expect(plan.next(now: now).isEmpty && plan.deadline(now: now) == nil)
+    plan.observe(adapter: adapter, isUsable: true, isPowered: true, isNewOwner: false, now: now)
+    now = now.advanced(by: BlueZLimits.afterPowerOn)
+    #expect(plan.next(now: now) == [.registerApplication(adapter)])
+    // What was begun under the former owner is void.
+    plan.completed(.startDiscovery(adapter), .done, now: now)
+    #expect(!plan.isDiscovering)
+  }
+
+  @Test func refusedAdvertisementsAreTriedWithLessAndLater() {
+    var (plan, now) = ready()
+    plan.isScanning = false
+    for action in plan.next(now: now) { plan.completed(action, .done, now: now) }
+    var tried: [AdapterPlan.Action] = []
+    for _ in 0..<5 {
+      let actions = plan.next(now: now)
+      tried += actions
+      for action in actions { plan.completed(action, .refused, now: now) }
+      now = plan.deadline(now: now) ?? now
+    }
+    #expect(tried.prefix(2).allSatisfy { $0 == .registerAdvertisement(adapter, isBare: false) })
+    #expect(tried.dropFirst(2).allSatisfy { $0 == .registerAdvertisement(adapter, isBare: true) })
+    #expect(plan.cannotAdvertise && tried.count == 5)
+  }
+
+  @Test func adapterIsSwitchedOnOnlyWhenAllowed() {
+    var plan = AdapterPlan(mayPower: true)
+    plan.observe(adapter: adapter, isUsable: true, isPowered: false, isNewOwner: true, now: start)
+    #expect(plan.next(now: start) == [.power(adapter)])
+    plan.completed(.power(adapter), .forbidden, now: start)
+    #expect(plan.next(now: start.advanced(by: .seconds(2))).isEmpty, "rfkill: no loop")
+    #expect(plan.next(now: start.advanced(by: BlueZLimits.lastRetry)) == [.power(adapter)])
+  }
+
+  @Test func windowArithmeticHoldsOverEveryWrap() {
+    var window = CreditWindow()
+    var generator = SeededGenerator(seed: 82)
+    var receiver = CreditWindow()
+    for _ in 0..<5_000 {
+      while window.isOpen, generator.next() % 4 != 0 {
+        let sequence = window.send(now: start)
+        if generator.next() % 10 != 0 {
+          let isNew = receiver.receive(sequence)
+          #expect(isNew)
+        }
+      }
+      if let grant = receiver.grant(hasRoom: generator.next() % 5 != 0) { window.receiveGrant(grant) }
+      #expect((0...BlueZLimits.window).contains(window.inFlight))
+      if !window.isOpen {
+        window.receiveGrant(receiver.receiveProbe(window.lastSent, hasRoom: true))
+        #expect(window.inFlight == 0)
+      }
+    }
+  }
+
+  @Test func ceilingIsLearned() {
+    var ceiling = LinkCeiling(now: start)
+    #expect(ceiling.links == 5 && ceiling.mayDial(open: 2) && !ceiling.mayDial(open: 3))
+    var hasChanged = ceiling.opened(open: 7)
+    #expect(hasChanged && ceiling.links == 7)
+    hasChanged = ceiling.failed(open: 4, isLimit: true, now: start)
+    #expect(hasChanged && ceiling.links == 4)
+    hasChanged = ceiling.tick(now: start.advanced(by: .seconds(60)))
+    #expect(!hasChanged)
+    hasChanged = ceiling.tick(now: start.advanced(by: BlueZLimits.ceilingHold))
+    #expect(hasChanged && ceiling.links == 5)
+    hasChanged = ceiling.failed(open: 3, isLimit: false, now: start)
+    #expect(!hasChanged, "once may be chance")
+    hasChanged = ceiling.failed(open: 3, isLimit: false, now: start)
+    #expect(hasChanged && ceiling.links == 3)
+  }
+
+  @Test func theSmallerHintDialsAndOneAtATime() throws {
+    var queue = DialQueue()
+    let patient = queue.add("A", ownHint: 9, peerHint: 3, spread: 0.5, now: start)
+    let eager = queue.add("B", ownHint: 9, peerHint: 12, spread: 0.5, now: start)
+    let first = queue.next(now: start)
+    let second = queue.next(now: start)
+    #expect(first?.number == eager && second == nil)
+    if let eager { _ = queue.remove(eager) }
+    let third = queue.next(now: start)
+    #expect(third == nil)
+    let due = try #require(queue.deadline(now: start))
+    #expect(due == start.advanced(by: BlueZLimits.yieldTime + BlueZLimits.yieldJitter * 0.5))
+    let last = queue.next(now: due)
+    #expect(last?.number == patient)
+  }
+}

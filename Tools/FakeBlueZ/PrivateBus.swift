@@ -1,0 +1,58 @@
+internal import Glibc
+
+/// A `dbus-daemon` of its own for one test, gone with it.
+package final class PrivateBus: Sendable {
+  package let address: String
+  private let process: pid_t
+  private let directory: String
+
+  package init?() {
+    let directory = "/tmp/relaychat-bus-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+    guard unsafe mkdir(directory, 0o700) == 0 else { return nil }
+    let configuration = """
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+       "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig><type>custom</type><listen>unix:path=\(directory)/bus</listen><auth>EXTERNAL</auth>
+      <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+      <allow own="*"/></policy></busconfig>
+      """
+    let file = "\(directory)/bus.conf"
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT, 0o600)
+    _ = unsafe write(descriptor, configuration, configuration.utf8.count)
+    close(descriptor)
+    // It prints its address when it listens, which is what is waited for.
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    unsafe posix_spawn_file_actions_addclose(&actions, ends[0])
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    var pid: pid_t = 0
+    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [
+      strdup("dbus-daemon"), strdup("--nofork"), strdup("--print-address=1"), strdup("--config-file=\(file)"), nil,
+    ]
+    defer { unsafe arguments.forEach { unsafe free($0) } }
+    let isStarted = unsafe posix_spawnp(&pid, "dbus-daemon", &actions, nil, &arguments, environ) == 0
+    close(ends[1])
+    guard isStarted else { return nil }
+    var byte: UInt8 = 0
+    guard unsafe read(ends[0], &byte, 1) == 1 else { return nil }
+    self.directory = directory
+    process = pid
+    address = "unix:path=\(directory)/bus"
+  }
+
+  package func kill() {
+    Glibc.kill(process, SIGKILL)
+    var status: Int32 = 0
+    unsafe waitpid(process, &status, 0)
+  }
+
+  deinit {
+    kill()
+    for name in ["bus", "bus.conf"] { unsafe unlink("\(directory)/\(name)") }
+    unsafe rmdir(directory)
+  }
+}

@@ -1,0 +1,43 @@
+import DBusKit
+import FakeBlueZ
+import Foundation
+import Streams
+
+// A stand-in for bluetoothd: `fake-bluez --bus ADDRESS [--adapters N] [--extended]`. Reads one command a line from
+// standard input and answers each with one line; ends with its input.
+
+func option(_ name: String) -> String? {
+  guard let index = CommandLine.arguments.firstIndex(of: name), index + 1 < CommandLine.arguments.count else {
+    return nil
+  }
+  return CommandLine.arguments[index + 1]
+}
+
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+guard let address = option("--bus") else {
+  print("usage: fake-bluez --bus ADDRESS [--adapters N] [--extended] [--mtu BYTES]")
+  exit(2)
+}
+let clock = ContinuousClock()
+let start = clock.now
+let time = TimeSource(
+  now: { MonotonicTime.start.advanced(by: start.duration(to: clock.now)) }, wallMilliseconds: { 0 },
+  sleep: { try await clock.sleep(until: start.advanced(by: $0.since(.start))) })
+let fake = FakeBlueZ(
+  bus: .address(address), adapters: option("--adapters").flatMap(Int.init) ?? 2,
+  isExtended: CommandLine.arguments.contains("--extended"), mtu: option("--mtu").flatMap(Int.init) ?? 517, time: time)
+
+await withThrowingTaskGroup(of: Void.self) { group in
+  group.addTask { try await fake.run() }
+  for await isRunning in fake.isRunning where isRunning { break }
+  say("ready")
+  let lines = AsyncStream<String> { continuation in
+    Thread.detachNewThread {
+      while let line = readLine() { continuation.yield(line) }
+      continuation.finish()
+    }
+  }
+  for await line in lines { say(await fake.control(line)) }
+  group.cancelAll()
+}
