@@ -15,13 +15,16 @@ package enum BlueZLimits {
   /// Bytes a second that one link is said to carry: what interval and packets of a Linux default give at best.
   package static let bytesPerSecond = 30_000
 
-  /// Bytes of an attribute value (Bluetooth Core, Vol 3 Part F 3.2.9).
-  package static let valueBytes = 512
+  /// Bytes of a value. An attribute may have 512 (Bluetooth Core, Vol 3 Part F 3.2.9) and a write MTU − 3, but a BlueZ
+  /// client that is notified takes MTU − 5, and of writes of 511 bytes none arrived in the lab while all of 509 did.
+  package static let valueBytes = 509
+  package static let valueMargin = 5
+  /// Of a value, what `LinkMessage` puts before a frame, and before what is notified.
+  package static let dataHead = 2
+  package static let tagHead = 5
   /// The ATT MTU before it is negotiated, and the largest one.
   package static let smallestMTU = 23
   package static let largestMTU = 517
-  /// ATT header of a write or a notification, and our own two bytes.
-  package static let writeOverhead = 5
 
   /// Frames that the peer has not granted room for.
   package static let window = 32

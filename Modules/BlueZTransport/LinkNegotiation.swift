@@ -61,10 +61,10 @@ package struct LinkNegotiation: Sendable {
   package var peerToken: UInt32 { heard?.token ?? 0 }
   package var lostFrames: UInt64 { window.lostFrames }
 
-  /// The largest frame that both ways of saying it carry.
+  /// The largest frame that fits a value: less kind and sequence, and the tag of what is notified.
   package var frameSize: Int {
-    let own = knownMTU - BlueZLimits.writeOverhead - (characteristic == nil ? 7 : 0)
-    return max(0, min(own, TransportsLimits.largestFrame))
+    let value = min(knownMTU - BlueZLimits.valueMargin, BlueZLimits.valueBytes)
+    return max(0, value - BlueZLimits.dataHead - (characteristic == nil ? BlueZLimits.tagHead : 0))
   }
 
   private var knownMTU: Int { mtu ?? heard.map { Int($0.mtu) } ?? BlueZLimits.smallestMTU }

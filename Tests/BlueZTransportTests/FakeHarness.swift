@@ -104,7 +104,7 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   var addressOfNobody: TransportAddress { TransportAddress("00:B1:1E:00:00:99") }
 
   func setFrameSize(_ byteCount: Int, between one: String, _ other: String) {
-    control("mtu \(number(of: one)) \(number(of: other)) \(byteCount + 5)")
+    control("mtu \(number(of: one)) \(number(of: other)) \(byteCount + 7)")
   }
 
   func setReach(_ one: String, _ other: String, _ isInReach: Bool) {

@@ -215,6 +215,7 @@ extension FakeBlueZ {
           ]),
         ])
       write.isReplyExpected = false
+      if faults.bytesPerSecond > 0 { await pause(Int64(value.count * 1_000 / faults.bytesPerSecond)) }
       try? await bus.send(write)
       await succeed(call)
     case "StartNotify":

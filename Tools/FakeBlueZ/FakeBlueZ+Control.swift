@@ -135,6 +135,7 @@ extension FakeBlueZ {
     case "late": faults.lateMilliseconds = Int64(count)
     case "limit": faults.linkLimit = count
     case "wrong-bearer": faults.wrongBearers = count
+    case "rate": faults.bytesPerSecond = count
     case "vanish": faults.vanishingDevices = count
     default: return false
     }

@@ -21,5 +21,8 @@ package struct FakeFaults: Sendable {
   /// Device objects that vanish when they are dialled.
   package var vanishingDevices = 0
 
+  /// Bytes a second that all links carry together; 0 for as many as come.
+  package var bytesPerSecond = 0
+
   package init() {}
 }

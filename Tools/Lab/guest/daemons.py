@@ -68,7 +68,7 @@ class Daemon(Program):
 
     def start(self):
         self.launch([self.world.program("relaychatd"), "--state", self.state, "--socket", self.socket,
-                     "--name", self.name, "--transport", self.world.transport(self.index), *self.world.options])
+                     "--log-level", "debug", "--name", self.name, "--transport", self.world.transport(self.index), *self.world.options])
         self.forget()
         self._attach()
         return self
