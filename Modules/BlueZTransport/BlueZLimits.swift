@@ -1,5 +1,5 @@
 /// Bounds and times of this transport, each with its reason. What BlueZ and the kernel do in which time stands in
-/// `BlueZ.docc`.
+/// `BlueZTransport.docc`.
 package enum BlueZLimits {
   /// Links that a controller is taken to hold until it has shown more: what the weakest common ones do...
   package static let firstCeiling = 5

@@ -68,7 +68,8 @@ class Daemon(Program):
 
     def start(self):
         self.launch([self.world.program("relaychatd"), "--state", self.state, "--socket", self.socket,
-                     "--log-level", "debug", "--name", self.name, "--transport", self.world.transport(self.index), *self.world.options])
+                     "--log-level", "info", "--name", self.name,
+                     "--transport", self.world.transport(self.index), *self.world.options])
         self.forget()
         self._attach()
         return self
