@@ -258,6 +258,7 @@ package struct LinkTransfer: Sendable {
         count(.unacknowledged)
         continue
       }
+      if flight.attempts == 1 { roundTrip.timedOut(sentAt: flight.sentAt, now: now) }
       flight.attempts += 1
       flight.pending = [0..<(flight.fragmenter?.frameCount ?? 1)]
       inFlight[entry.key] = flight

@@ -111,6 +111,43 @@ import WireFormat
   }
 
   /// Frames of 64 to 509 bytes, less what the seal takes.
+  /// A link that takes any number of frames and carries 10 kB a second: what is under way takes longer than the first
+  /// retransmission time, so that nothing could be measured if that stood.
+  @Test func aSlowLinkIsNotFilledWithRepetitions() throws {
+    var transfer = LinkTransfer(bytesPerSecond: 30_000)
+    var identifier = try PacketIdentifier()
+    var now = MonotonicTime(nanoseconds: 1_000_000_000)
+    for number in 0..<200 {
+      let packet = try PacketDraft(
+        kind: .personal, time: UInt64(number), origin: Tag(rawValue: 1), destination: Tag(rawValue: 2),
+        body: [UInt8](repeating: 1, count: 400)
+      ).unsigned()
+      transfer.enqueue(
+        OutgoingPacket(
+          key: try identifier.id(of: packet).key, bytes: packet.encoded, trafficClass: .personal, since: now,
+          expiry: .never))
+    }
+    var underWay: [(due: MonotonicTime, content: [UInt8])] = []
+    var free = now
+    var frames = 0
+    while transfer.waiting > 0, frames < 2_000 {
+      while let content = transfer.nextContent(limit: 500, now: now) {
+        frames += 1
+        free = max(free, now).advanced(by: .milliseconds(Int64(content.count / 10)))
+        underWay.append((free, content))
+      }
+      now = min(underWay.first?.due ?? .never, transfer.deadline ?? .never)
+      while let first = underWay.first, first.due <= now {
+        underWay.removeFirst()
+        guard try LinkFrame(decoding: first.content.rawSpan) == .packet else { continue }
+        let packet = try Packet(decoding: Array(first.content[LinkFrame.packetOffset...]))
+        _ = transfer.acknowledge([try identifier.id(of: packet).key], now: now)
+      }
+      transfer.tick(now: now)
+    }
+    #expect(transfer.waiting == 0 && transfer.retransmitted <= 80, "\(transfer.retransmitted) sent again")
+  }
+
   @Test func whatWaitsOfABlockedOriginIsNotSentAnyMore() throws {
     var transfer = LinkTransfer(bytesPerSecond: 60_000)
     let now = MonotonicTime(nanoseconds: 1_000_000_000)
