@@ -172,9 +172,7 @@ extension BlueZHost {
     guard let peer = peers[device] else { return }
     let sent: DBusMessage
     if let characteristic = peer.negotiation.target {
-      sent = .call(
-        BlueZNames.service, characteristic, BlueZNames.gattCharacteristic, "WriteValue",
-        [.bytes(message.bytes), .properties(["type": .string("command")])])
+      sent = message.writing(to: characteristic)
     } else {
       let tagged = LinkMessage.tagged(peer.negotiation.peerToken, message)
       sent = .signal(

@@ -28,7 +28,6 @@ actor BlueZHost {
     var negotiation: LinkNegotiation
     var link: BlueZLink?
     var dial: UInt64?
-    var lastHint: UInt32?
   }
 
   let configuration: BlueZRadio.Configuration
@@ -40,7 +39,6 @@ actor BlueZHost {
   /// The owner of `org.bluez`, and what is advertised: asked by the exported objects on the bus' own actor.
   let shared = SharedFacts()
 
-  var bus: DBusConnection?
   var jobs = Channel<Job>(capacity: 256)
   var outgoing = Channel<DBusMessage>(capacity: 2_048)
   /// Links with something to send, or that were closed.
@@ -102,7 +100,6 @@ actor BlueZHost {
   }
 
   private func serve(_ bus: DBusConnection) async {
-    self.bus = bus
     let (jobs, outgoing) = (Channel<Job>(capacity: 256), Channel<DBusMessage>(capacity: 2_048))
     (self.jobs, self.outgoing) = (jobs, outgoing)
     for object in exported { await bus.export(object) }
@@ -119,7 +116,6 @@ actor BlueZHost {
       for await job in jobs { group.addTask { await self.perform(job, on: bus) } }
       group.cancelAll()
     }
-    self.bus = nil
     lose(owner: nil)
   }
 
@@ -334,9 +330,7 @@ final class SharedFacts: Sendable {
   var lastWords: [DBusMessage] {
     state.withLock { $0.links }.sorted { $0.key < $1.key }.flatMap { device, characteristic in
       let bye = characteristic.map { target in
-        DBusMessage.call(
-          BlueZNames.service, target, BlueZNames.gattCharacteristic, "WriteValue",
-          [.bytes(LinkMessage.bye.bytes), .properties(["type": .string("command")])])
+        LinkMessage.bye.writing(to: target)
       }
       return (bye.map { [$0] } ?? []) + [.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")]
     }

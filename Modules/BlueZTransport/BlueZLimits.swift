@@ -78,8 +78,6 @@ package enum BlueZLimits {
   package static let devices = 512
   /// Objects in the mirror.
   package static let objects = 8_192
-  /// Reconnects to one peer within a minute that are worth an event.
-  package static let reconnectsPerMinute = 3
   /// Dials that wait for their turn.
   package static let waitingDials = 8
 }

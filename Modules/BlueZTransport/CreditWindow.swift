@@ -4,7 +4,6 @@ package import Streams
 /// room. Both directions of one link. Pure.
 package struct CreditWindow: Sendable {
   package enum Action: Sendable, Hashable {
-    case grant(UInt8)
     case probe(UInt8)
     /// The peer has answered nothing for too long.
     case giveUp
@@ -26,7 +25,7 @@ package struct CreditWindow: Sendable {
   /// The sequence of the last frame sent.
   var lastSent: UInt8 { nextSent &- 1 }
 
-  package var inFlight: Int { Int((nextSent &- 1) &- granted) }
+  package var inFlight: Int { Int(lastSent &- granted) }
   package var isOpen: Bool { inFlight < BlueZLimits.window }
 
   /// Takes a place in the window. - Returns: the sequence of the frame.
@@ -80,7 +79,7 @@ package struct CreditWindow: Sendable {
     probes += 1
     guard probes <= BlueZLimits.probes else { return .giveUp }
     probeAt = now.advanced(by: BlueZLimits.probeAfter)
-    return .probe(nextSent &- 1)
+    return .probe(lastSent)
   }
 
   package var deadline: MonotonicTime? { isOpen ? nil : probeAt }

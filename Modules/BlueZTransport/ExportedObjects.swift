@@ -53,3 +53,12 @@ enum ExportedObjects {
       ])
   }
 }
+
+extension LinkMessage {
+  /// The call that writes the message into a characteristic of a peer; nobody waits for its answer.
+  func writing(to characteristic: String) -> DBusMessage {
+    .call(
+      BlueZNames.service, characteristic, BlueZNames.gattCharacteristic, "WriteValue",
+      [.bytes(bytes), .properties(["type": .string("command")])])
+  }
+}

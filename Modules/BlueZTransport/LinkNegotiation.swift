@@ -31,7 +31,6 @@ package struct LinkNegotiation: Sendable {
   private let token: UInt32
   private var phase = Phase.resolving
   private var characteristic: String?
-  private var isSubscribed = false
   private var heard: LinkMessage.Hello?
   /// As our own side sees it; nil where this version of BlueZ does not say.
   private var mtu: Int?
@@ -77,7 +76,6 @@ package struct LinkNegotiation: Sendable {
     guard path != characteristic else { return [] }
     characteristic = path
     guard let path else {
-      isSubscribed = false
       // Its program has ended, or registers anew: it gets a moment.
       if phase == .open { deadlineOfPhase = now.advanced(by: BlueZLimits.serviceGrace) }
       return []
@@ -102,7 +100,6 @@ package struct LinkNegotiation: Sendable {
   }
 
   package mutating func subscribed(now: MonotonicTime) -> [Action] {
-    isSubscribed = true
     guard phase == .subscribing else { return [] }
     phase = .greeting
     deadlineOfPhase = now.advanced(by: BlueZLimits.helloDeadline)
@@ -241,7 +238,7 @@ package struct LinkNegotiation: Sendable {
     switch window.tick(now: now) {
     case .probe(let sequence): actions.append(.say(.probe(sequence)))
     case .giveUp: actions += end(.lost, "the peer grants no more room")
-    case .grant, nil: break
+    case nil: break
     }
     return actions
   }
