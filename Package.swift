@@ -148,6 +148,10 @@ let apps: [Target] = [
 let doubles: [Target] = [
   .target(
     name: "FakeBlueZ", dependencies: ["DBusKit", "Streams"], path: "Tools/FakeBlueZ", swiftSettings: house),
+  .target(
+    name: "OpenLinks", dependencies: ["Bytes", "Streams", "Identities", "Links"], path: "Tools/OpenLinks",
+    swiftSettings: house),
+  app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
 ]
 
@@ -186,6 +190,7 @@ let suites: [Target] = [
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
       "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
+      "OpenLinks",
     ]),
 ]
 

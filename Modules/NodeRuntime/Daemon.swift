@@ -36,6 +36,14 @@ public enum Daemon {
   public static func run(
     arguments: [String], environment: [String: String], transports: [TransportFactory]
   ) async -> Int32 {
+    await run(arguments: arguments, environment: environment, transports: transports, security: nil)
+  }
+
+  /// The same with links that are protected in another way: what shows that a tap can hear. Only this package can call
+  /// it, and no argument, file or variable leads to it.
+  package static func run(
+    arguments: [String], environment: [String: String], transports: [TransportFactory], security: Node.SecurityDouble?
+  ) async -> Int32 {
     let command = DaemonCommand.table(transports: transports)
     do throws(DaemonError) {
       switch try parse(arguments, command) {
@@ -44,7 +52,7 @@ public enum Daemon {
       case .run(let invocation):
         let configuration = try DaemonConfiguration(
           invocation, command: command, environment: environment, user: geteuid(), factories: transports)
-        return try await DaemonProcess.run(configuration, environment: environment)
+        return try await DaemonProcess.run(configuration, environment: environment, security: security)
       }
       return ExitCode.success
     } catch {

@@ -14,7 +14,7 @@ internal import Transports
 /// The daemon as a process: opens what is on disk, joins node, transports and control socket, and ends in two stages.
 enum DaemonProcess {
   static func run(
-    _ configuration: DaemonConfiguration, environment: [String: String]
+    _ configuration: DaemonConfiguration, environment: [String: String], security: Node.SecurityDouble?
   ) async throws(DaemonError) -> Int32 {
     umask(0o077)
     _ = clinux_set_undumpable()
@@ -39,7 +39,7 @@ enum DaemonProcess {
     let transports = try makeTransports(configuration, time: time, name: profile.name.text, log: log)
     let node = try makeNode(
       identity, profile: profile, transports: transports.map(\.transport), plain: plain, archive: archive, time: time,
-      log: log, configuration: configuration)
+      log: log, configuration: configuration, security: security)
     let stop = Stop()
     let events = ControlEvents()
     let controlCounters = node.counters.makeSet("control", of: ControlCounter.self)
@@ -159,7 +159,8 @@ enum DaemonProcess {
 
   private static func makeNode(
     _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [any Transport], plain: PlainStore,
-    archive: MessageArchive, time: TimeSource, log: Log, configuration: DaemonConfiguration
+    archive: MessageArchive, time: TimeSource, log: Log, configuration: DaemonConfiguration,
+    security: Node.SecurityDouble?
   ) throws(DaemonError) -> Node {
     var environment = Node.Environment(
       transports: transports, store: archive,
@@ -171,6 +172,7 @@ enum DaemonProcess {
       time: time, random: .system, log: log, isClockSynchronised: { SystemClock.isSynchronised })
     environment.isNamedInRoutes = configuration.isNamedInRoutes
     environment.communityKey = configuration.communityKey
+    environment.security = security
     let sequence = identity.cardSequence
     do {
       return try Node(keys: identity.keys, cardSequence: sequence, profile: profile, environment: environment)

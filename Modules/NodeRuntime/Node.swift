@@ -18,6 +18,9 @@ package import Transports
 /// It knows no concrete transport, no file and no clock, so the daemon, a test and the simulator run the same one.
 /// Contract: `run` returns when its task is cancelled, with every link closed.
 package final class Node: Sendable {
+  /// Makes the protection of links in a test, for the card that is ours at the time.
+  package typealias SecurityDouble = @Sendable (Latest<VerifiedCard>) -> any LinkSecurity
+
   package struct Environment: Sendable {
     package var transports: [any Transport]
     package var store: any SessionStore
@@ -29,8 +32,8 @@ package final class Node: Sendable {
     package var isClockSynchronised: @Sendable () -> Bool
     /// Of a closed community; nil for the open mesh.
     package var communityKey: CommunityKey?
-    /// For tests of what does not depend on how links are sealed; nil, and nothing else in a program, for the seal.
-    var security: (@Sendable (Latest<VerifiedCard>) -> any LinkSecurity)?
+    /// What tests put in place of the seal; nil, and nothing else in a program that is shipped, for the seal.
+    package var security: SecurityDouble?
     /// Whether the node writes itself into the route of what it passes on.
     package var isNamedInRoutes = true
     /// False only to show what the mesh does without its memory.

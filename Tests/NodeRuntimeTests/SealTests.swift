@@ -2,6 +2,7 @@ import Bytes
 import Identities
 import Links
 import MemoryTransport
+import OpenLinks
 import Primitives
 import Sessions
 import Streams
@@ -145,37 +146,5 @@ import Testing
     #expect(mesh.members[0].node.links.counters[.framesUnopened] == 0)
     #expect(mesh.members[0].node.links.counters[.established] >= 2, "after a day the peers met with fresh keys")
     mesh.stop()
-  }
-}
-
-/// What links without a seal would be: for showing that the tap can hear.
-private struct OpenLinks: LinkSecurity {
-  let ownCard: Latest<VerifiedCard>
-
-  func handshake(role: HandshakeRole, hellos: [UInt8]) throws(LinkSecurityError) -> any LinkHandshake {
-    Handshake(ownCard.value)
-  }
-
-  final class Handshake: LinkHandshake {
-    private let card: VerifiedCard
-
-    init(_ card: VerifiedCard) { self.card = card }
-
-    func start() async throws(LinkSecurityError) -> HandshakeProgress { HandshakeProgress(messages: [card.encoded]) }
-
-    func receive(_ message: [UInt8]) async throws(LinkSecurityError) -> HandshakeProgress {
-      guard let card = try? VerifiedCard(verifying: message.rawSpan) else { throw .cardRefused }
-      return HandshakeProgress(established: EstablishedLink(card: card, session: Session()))
-    }
-  }
-
-  final class Session: LinkSession {
-    var overhead: Int { 2 }
-    var isWornOut: Bool { false }
-    func tick(now: MonotonicTime) {}
-    func seal(_ content: [UInt8]) throws(LinkSecurityError) -> [UInt8] {
-      [UInt8(content.count >> 8), UInt8(truncatingIfNeeded: content.count)] + content
-    }
-    func open(_ frame: [UInt8]) throws(LinkSecurityError) -> [UInt8] { Array(frame.dropFirst(2)) }
   }
 }

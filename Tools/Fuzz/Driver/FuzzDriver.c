@@ -42,6 +42,8 @@ int fuzz_write(const char *path, const uint8_t *data, size_t size) {
   return fclose(file) != 0 || written != size;
 }
 
+const char *fuzz_part(void) { return getenv("FUZZ_PART"); }
+
 void fuzz_fail(const char *text) {
   fprintf(stderr, "property broken: %s\n", text);
   abort();

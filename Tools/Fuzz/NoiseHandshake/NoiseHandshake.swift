@@ -183,9 +183,81 @@ private func pass(
   if isSent { try writer.open(message.rawSpan, appendingTo: &content) }
 }
 
+/// The stage of the part that was asked for, or nil for all of them, which the first byte of an input then picks.
+private let only: Int? = part.map { name in
+  guard let index = Stage.all.firstIndex(where: { "\($0.pattern.name)-\($0.number + 1)" == name }) else {
+    exitForUnknown(part: name)
+  }
+  return index
+}
+
+/// An end that waits for the message of a stage. Reaching a stage costs some agreements, and what is refused changes
+/// nothing: so one end reads many inputs, and has to take the right message after them.
+private final class Waiting {
+  private static let inputsPerEnd = 16
+
+  private let stage: Stage
+  private let right: [UInt8]
+  private var state: Side
+  private var refused: [[UInt8]] = []
+
+  init?(_ index: Int) {
+    guard let state = try? end(at: Stage.all[index], Stage.all[index].reader) else { return nil }
+    stage = Stage.all[index]
+    right = genuine[index]
+    self.state = state
+  }
+
+  /// False when this end has read its message, or has read enough.
+  func takes(_ message: [UInt8]) -> Bool {
+    let before = state.handshakeHash
+    var payload: [UInt8] = [1]
+    if (try? state.readMessage(message.rawSpan, appendingTo: &payload)) != nil {
+      require(stage.isOpen || message == right, "a forged message is taken")
+      require(payload.count <= message.count, "a payload is no longer than its message")
+      require(message != right || Array(payload.dropFirst()) == stage.payload, "the payload arrives")
+      return false
+    }
+    require(payload == [1], "what was refused leaves nothing")
+    require(state.handshakeHash == before, "what was refused changes nothing")
+    refused.append(message)
+    guard refused.count == Self.inputsPerEnd else { return true }
+    if !isRightTaken() { require(false, "after these refusals the right message is taken: \(refused)") }
+    return false
+  }
+
+  private func isRightTaken() -> Bool {
+    let message = right
+    var payload: [UInt8] = []
+    let isTaken = (try? state.readMessage(message.rawSpan, appendingTo: &payload)) != nil
+    return isTaken && payload == stage.payload
+  }
+}
+
+// The fuzzer runs on one thread.
+nonisolated(unsafe) private var waiting: [Int: Waiting] = [:]
+
+/// What an input asks for by its bit 5 is looked at alone: the message, then the right one, then the way to the end.
+private func readAlone(_ message: [UInt8], at index: Int, refusingWrongUse: Bool) {
+  let stage = Stage.all[index]
+  guard var state = try? end(at: stage, stage.reader) else { return require(false, "a stage is reached") }
+  if refusingWrongUse { refuseWrongUse(of: &state, at: stage) }
+  var payload: [UInt8] = []
+  if (try? state.readMessage(message.rawSpan, appendingTo: &payload)) != nil {
+    require(stage.isOpen || message == genuine[index], "a forged message is taken")
+    guard message == genuine[index] else { return }
+  } else {
+    let right = genuine[index]
+    let isTaken = (try? state.readMessage(right.rawSpan, appendingTo: &payload)) != nil
+    require(isTaken, "after a refusal the right one is taken")
+  }
+  require(payload == stage.payload, "the payload arrives")
+  finish(state, from: stage)
+}
+
 /// Any bytes are refused, or are the message that was meant; after a refusal the right one is taken. The low bits of the
-/// first byte say which message of which handshake is waited for; bit 4 asks for what is refused by wrong use, bit 5 for
-/// the way to the end.
+/// first byte say which message of which handshake is waited for, unless a part says it; bit 5 asks for the way to the
+/// end, and bit 4 with it for what is refused by wrong use.
 private let fuzzer = Fuzzer(
   seeds: {
     Stage.all.indices.flatMap { index in
@@ -197,24 +269,11 @@ private let fuzzer = Fuzzer(
   },
   test: { bytes in
     guard let first = bytes.first else { return }
-    let index = Int(first & 15) % Stage.all.count
-    let stage = Stage.all[index]
-    guard var state = try? end(at: stage, stage.reader) else { return require(false, "a stage is reached") }
-    if first & 16 != 0 { refuseWrongUse(of: &state, at: stage) }
+    let index = only ?? Int(first & 15) % Stage.all.count
     let message = Array(bytes.dropFirst())
-    var payload: [UInt8] = [1]
-    if (try? state.readMessage(message.rawSpan, appendingTo: &payload)) != nil {
-      require(stage.isOpen || message == genuine[index], "a forged message is taken")
-      require(payload.count <= message.count, "a payload is no longer than its message")
-      guard message == genuine[index] else { return }
-    } else {
-      require(payload == [1], "what was refused leaves nothing")
-      let right = genuine[index]
-      let isTaken = (try? state.readMessage(right.rawSpan, appendingTo: &payload)) != nil
-      require(isTaken, "after a refusal the right one is taken")
-    }
-    require(Array(payload.dropFirst()) == stage.payload, "the payload arrives")
-    if first & 32 != 0 { finish(state, from: stage) }
+    if first & 32 != 0 { return readAlone(message, at: index, refusingWrongUse: first & 16 != 0) }
+    guard let end = unsafe waiting[index] ?? Waiting(index) else { return require(false, "a stage is reached") }
+    unsafe waiting[index] = end.takes(message) ? end : nil
   })
 
 @_cdecl("FuzzNoiseHandshake_main")

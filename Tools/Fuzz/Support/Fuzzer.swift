@@ -46,5 +46,11 @@ public func require(_ claim: Bool, _ text: String) {
   if !claim { unsafe fuzz_fail(text) }
 }
 
+/// A target of several decoders may be asked for one of them: `Tools/fuzz Target/part`. Nil for all.
+public let part: String? = unsafe fuzz_part().map { unsafe String(cString: $0) }
+
+/// For a target that has no such part.
+public func exitForUnknown(part: String) -> Never { unsafe fuzz_fail("there is no part \(part)") }
+
 // libFuzzer calls back without a context. Set once, before it starts, and only read from then on.
 nonisolated(unsafe) private var current: Fuzzer?

@@ -11,5 +11,8 @@ int fuzz_run(int argc, char **argv, fuzz_test test);
 /// Writes a file; 0 when it could.
 int fuzz_write(const char *path, const uint8_t *data, size_t size);
 
+/// The part of the target that FUZZ_PART asks for; null for all of it.
+const char *fuzz_part(void);
+
 /// Prints `text` and aborts: what the fuzzer takes for a finding.
 void fuzz_fail(const char *text) __attribute__((noreturn));
