@@ -147,7 +147,7 @@ let apps: [Target] = [
 
 let doubles: [Target] = [
   .target(
-    name: "FakeBlueZ", dependencies: ["DBusKit", "Streams"], path: "Tools/FakeBlueZ", swiftSettings: house),
+    name: "FakeBlueZ", dependencies: ["DBusKit", "Lifecycle", "Streams"], path: "Tools/FakeBlueZ", swiftSettings: house),
   .target(
     name: "OpenLinks", dependencies: ["Bytes", "Streams", "Identities", "Links"], path: "Tools/OpenLinks",
     swiftSettings: house),

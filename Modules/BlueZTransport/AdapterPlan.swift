@@ -5,6 +5,8 @@ package import Streams
 package struct AdapterPlan: Sendable {
   package enum Action: Sendable, Hashable {
     case power(String)
+    /// For a moment, because nothing else helps; switched on again at once.
+    case powerOff(String)
     case registerApplication(String)
     case registerAdvertisement(String, isBare: Bool)
     case unregisterAdvertisement(String)
@@ -18,6 +20,8 @@ package struct AdapterPlan: Sendable {
     /// It was so already.
     case already
     case refused
+    /// Other programs hold every advertising instance.
+    case exhausted
     /// rfkill, or no right: only a person can help.
     case forbidden
   }
@@ -29,10 +33,12 @@ package struct AdapterPlan: Sendable {
     var retryAt = MonotonicTime.start
     var delay = BlueZLimits.firstRetry
     var refusals = 0
+    var refusedSince: MonotonicTime?
 
     mutating func refused(now: MonotonicTime) {
       stage = .off
       refusals += 1
+      refusedSince = refusedSince ?? now
       retryAt = now.advanced(by: delay)
       delay = min(delay * 2, BlueZLimits.lastRetry)
     }
@@ -52,6 +58,7 @@ package struct AdapterPlan: Sendable {
   private var advertising = Resource()
   private var discovery = Resource()
   private var isAdvertisementStale = false
+  private var mayCycleAt = MonotonicTime.start
 
   /// What is wanted.
   package var isAdvertising = false
@@ -74,6 +81,8 @@ package struct AdapterPlan: Sendable {
   ) {
     if adapter != self.adapter || isNewOwner {
       let (isAdvertising, isScanning, isDialling) = (isAdvertising, isScanning, isDialling)
+      let mayCycleAt = mayCycleAt
+      defer { self.mayCycleAt = mayCycleAt }
       self = AdapterPlan(mayPower: mayPower)
       (self.isAdvertising, self.isScanning, self.isDialling) = (isAdvertising, isScanning, isDialling)
       self.adapter = adapter
@@ -93,6 +102,18 @@ package struct AdapterPlan: Sendable {
 
   /// A controller with advertising sets stays silent after an inbound connection though it says otherwise.
   package mutating func refreshAdvertisement() { isAdvertisementStale = true }
+
+  /// Whether listening has been refused for so long that only power helps.
+  package func isStuck(_ now: MonotonicTime) -> Bool {
+    discovery.refusedSince.map { $0.advanced(by: BlueZLimits.stuckAfter) <= now } ?? false
+  }
+
+  /// Another program has given back, or taken, an advertising instance. - Returns: whether ours is tried at once.
+  package mutating func instancesChanged(now: MonotonicTime) -> Bool {
+    guard advertising.stage == .off, isAdvertising else { return false }
+    advertising.retryAt = now
+    return true
+  }
 
   /// What is to be done now.
   package mutating func next(now: MonotonicTime) -> [Action] {
@@ -121,6 +142,9 @@ package struct AdapterPlan: Sendable {
     }
     let wantsDiscovery = isScanning && !isDialling
     switch discovery.stage {
+    case .off where wantsDiscovery && isStuck(now) && mayPower && mayCycleAt <= now:
+      mayCycleAt = now.advanced(by: BlueZLimits.powerCycleEvery)
+      return [.powerOff(adapter)]
     case .off where wantsDiscovery && discovery.isDue(now):
       discovery.stage = .starting
       actions.append(.startDiscovery(adapter))
@@ -142,7 +166,15 @@ package struct AdapterPlan: Sendable {
     case .registerApplication(let path) where path == adapter && application.stage == .starting:
       if isDone { application.succeeded() } else { application.refused(now: now) }
     case .registerAdvertisement(let path, _) where path == adapter && advertising.stage == .starting:
-      if isDone { advertising.succeeded() } else { advertising.refused(now: now) }
+      if isDone {
+        advertising.succeeded()
+      } else if outcome == .exhausted {
+        // Leaving something out would not help.
+        advertising.stage = .off
+        advertising.retryAt = now.advanced(by: BlueZLimits.lastRetry)
+      } else {
+        advertising.refused(now: now)
+      }
     case .unregisterAdvertisement(let path) where path == adapter && advertising.stage == .stopping:
       advertising.stage = .off
       advertising.retryAt = now

@@ -149,7 +149,7 @@ extension BlueZHost {
         note("the controller holds \(ceiling.links) links")
       }
       fail(dial, .dialFailed(reached: .scan, reason: "\(error.sentence) after \(now.milliseconds(since: asked)) ms"))
-      if meaning == .wrongBearer, let adapter {
+      if meaning == .wrongBearer, let adapter, !mirror.isBonded(device) {
         // The classic bearer was tried: forget what BlueZ believes of it.
         jobs.offer(.remove(device: device, adapter: adapter))
       }
@@ -179,6 +179,10 @@ extension BlueZHost {
       result = await call(
         adapter, BlueZNames.properties, "Set",
         [.string(BlueZNames.adapter), .string("Powered"), .variant(.boolean(true))], timeout)
+    case .powerOff(let adapter):
+      result = await call(
+        adapter, BlueZNames.properties, "Set",
+        [.string(BlueZNames.adapter), .string("Powered"), .variant(.boolean(false))], timeout)
     case .registerApplication(let adapter):
       result = await call(
         adapter, BlueZNames.gattManager, "RegisterApplication",
@@ -214,6 +218,7 @@ extension BlueZHost {
       {
         outcome = .refused
       }
+      if case .registerAdvertisement = action, error.isNotPermitted { outcome = .exhausted }
       if outcome != .already { note("\(action.sentence) was refused: \(error.sentence)") }
     }
     plan.completed(action, outcome, now: now)

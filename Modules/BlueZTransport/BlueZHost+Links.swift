@@ -26,6 +26,8 @@ extension BlueZHost {
         resolve(path)
       case .changed(let path, BlueZNames.gattCharacteristic, let names):
         if names.contains("MTU") { resolve(path) }
+      case .changed(_, BlueZNames.advertisingManager, let names):
+        if names.contains("SupportedInstances"), plan.instancesChanged(now: now) { needsPlan = true }
       case .changed(_, BlueZNames.adapter, let names):
         needsPlan = needsPlan || names.contains("Powered") || names.contains("Discovering")
       case .added(_, let interface), .removed(_, let interface):
@@ -154,7 +156,11 @@ extension BlueZHost {
       case .say(let message): say(message, to: device)
       case .open(let role): open(role, to: device)
       case .deliver(let frame): peers[device]?.link?.deliver(frame)
-      case .silent: counts.foreignDevices += 1
+      case .silent: silent(device)
+      case .refuse:
+        counts.garbageWriters += 1
+        drop(device, .lost, "it writes what means nothing")
+        if mirror.isConnected(device) { close(device) }
       case .end(let end, let reason):
         let isOurs = peers[device].map { $0.dial == nil && ($0.negotiation.isDialler || $0.link != nil) } ?? false
         drop(device, end, reason)
@@ -166,6 +172,16 @@ extension BlueZHost {
       }
     }
     if !actions.isEmpty { setDeadlines() }
+  }
+
+  /// A device that is no node, a headset say, is left alone. A node that says nothing is a connection without its ends.
+  private func silent(_ device: String) {
+    guard mirror.isOurs(device) else {
+      counts.foreignDevices += 1
+      return
+    }
+    partings[device] = now.advanced(by: BlueZLimits.staleAfter)
+    alarm.set(partings[device])
   }
 
   func say(_ message: LinkMessage, to device: String) {
@@ -208,6 +224,7 @@ extension BlueZHost {
       id: context.nextLinkID(), role: role, address: address, device: device, frameSize: peer.negotiation.frameSize,
       wake: { [kicks] link in kicks.offer(link, for: link.id) })
     peers[device]!.link = link
+    partings[device] = nil
     let target = peer.negotiation.target
     shared.state.withLock { $0.links[device] = .some(target) }
     _ = ceiling.opened(open: openLinks)
@@ -287,7 +304,12 @@ extension BlueZHost {
     if let dial = peer.dial {
       let reached = pending[dial]?.reached ?? .scan
       fail(dial, .dialFailed(reached: reached, reason: reason))
-      if mirror.isConnected(device) { close(device) }
+      if reached == .connect, end == .lost, let adapter, mirror.isConnected(device), !mirror.isBonded(device) {
+        // What BlueZ has in its cache of the peer may be out of date, and goes with the connection.
+        jobs.offer(.remove(device: device, adapter: adapter))
+      } else if mirror.isConnected(device) {
+        close(device)
+      }
     }
     if end == .closedByPeer, peer.negotiation.isDialler, mirror.isConnected(device) { close(device) }
     if peer.link == nil, peer.dial == nil { return }

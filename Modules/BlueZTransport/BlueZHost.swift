@@ -343,5 +343,6 @@ struct BlueZCounts: Sendable, Equatable {
   var foreignCalls: UInt64 = 0
   var foreignDevices: UInt64 = 0
   var garbage: UInt64 = 0
+  var garbageWriters: UInt64 = 0
   var discardedWrites: UInt64 = 0
 }

@@ -54,6 +54,16 @@ package enum BlueZLimits {
   /// A device that connects and says no hello within this time is none of ours: left alone, and counted.
   package static let silentAfter: Duration = .seconds(5)
 
+  /// One that is known to be a node and stays silent for so much longer is a connection that the kernel has kept over a
+  /// crash of BlueZ, of no use to anybody.
+  package static let staleAfter: Duration = .seconds(15)
+  /// Values without a meaning after which whoever writes them is sent away: a node of a later version writes none.
+  package static let garbage: UInt64 = 8
+  /// Discovery that BlueZ calls in progress for so long without any going on is stuck: only power helps, and that is
+  /// tried so seldom.
+  package static let stuckAfter: Duration = .seconds(60)
+  package static let powerCycleEvery: Duration = .seconds(600)
+
   /// Calls that were refused are made again after this time, doubled up to that.
   package static let firstRetry: Duration = .seconds(1)
   package static let lastRetry: Duration = .seconds(30)

@@ -33,6 +33,8 @@ package final class BlueZRadio: Transport {
       configuration: configuration, context: context, state: state, sightings: sightings, inbound: inbound)
   }
 
+  func counts() async -> BlueZCounts { await host.counts }
+
   package func run() async throws { try await host.run() }
 
   package func advertise(_ advertisement: Advertisement?) async throws(TransportError) {

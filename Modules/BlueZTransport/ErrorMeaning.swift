@@ -26,6 +26,8 @@ extension DBusError {
     return message.lowercased().contains(text)
   }
 
+  var isNotPermitted: Bool { shortName == "NotPermitted" }
+
   var isInProgress: Bool { shortName == "InProgress" || says("in progress") }
 
   var outcome: AdapterPlan.Outcome {
@@ -89,6 +91,7 @@ extension AdapterPlan.Action {
   var sentence: String {
     switch self {
     case .power: "switching the adapter on"
+    case .powerOff: "switching the adapter off, because listening is stuck,"
     case .registerApplication: "registering the service"
     case .registerAdvertisement: "advertising"
     case .unregisterAdvertisement: "withdrawing the advertisement"

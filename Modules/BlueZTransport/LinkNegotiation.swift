@@ -23,6 +23,8 @@ package struct LinkNegotiation: Sendable {
     case restart([UInt8])
     /// It has connected and says nothing: a device that is none of ours, or not yet.
     case silent
+    /// It writes what means nothing, again and again: it is to be sent away.
+    case refuse
   }
 
   private enum Phase: Sendable, Hashable { case resolving, subscribing, greeting, open, ended }
@@ -139,7 +141,9 @@ package struct LinkNegotiation: Sendable {
     guard phase != .ended else { return [] }
     guard let message = LinkMessage(decoding: value) else {
       garbage &+= 1
-      return []
+      guard garbage >= BlueZLimits.garbage else { return [] }
+      phase = .ended
+      return [.refuse]
     }
     missedSigns = 0
     signAt = phase == .open ? now.advanced(by: BlueZLimits.quietTime) : .never

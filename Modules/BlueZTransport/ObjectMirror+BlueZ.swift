@@ -22,6 +22,11 @@ extension ObjectMirror {
 
   package func isConnected(_ device: String) -> Bool { value(device, BlueZNames.device, "Connected")?.asBool == true }
 
+  /// A person has paired with it, for whatever else it does: nothing of it is ours to remove.
+  package func isBonded(_ device: String) -> Bool {
+    ["Paired", "Bonded", "Trusted"].contains { value(device, BlueZNames.device, $0)?.asBool == true }
+  }
+
   package func address(of device: String) -> String? { value(device, BlueZNames.device, "Address")?.asString }
 
   package func device(_ address: String, on adapter: String) -> String? {

@@ -21,7 +21,7 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   private let random = Protected(SeededGenerator(seed: 5))
 
   init?(adapters: Int = 10, options: [String] = []) {
-    guard let bus = PrivateBus() else { return nil }
+    guard let bus = PrivateBus(.system) else { return nil }
     self.bus = bus
     arguments = ["--bus", bus.address, "--adapters", "\(adapters)"] + options
     guard start() else { return nil }
@@ -64,6 +64,13 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
     }
   }
 
+  /// bluetoothd ends in order: adapters go off, the name is given back.
+  func stop() {
+    control("stop")
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+
   /// bluetoothd dies: everything it knew is gone.
   func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
@@ -90,10 +97,13 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
       note: { _ in })
   }
 
-  func makeTransport(_ name: String) -> any Transport {
+  func makeTransport(_ name: String) -> any Transport { radio(name) }
+
+  func radio(_ name: String, mayPower: Bool = false) -> BlueZRadio {
     var configuration = BlueZRadio.Configuration()
     configuration.bus = .address(bus.address)
     configuration.adapter = "hci\(number(of: name))"
+    configuration.mayPower = mayPower
     return BlueZRadio(configuration: configuration, context: context)
   }
 

@@ -47,6 +47,15 @@ import Transports
     return (dialler, other, rest)
   }
 
+  @Test func whoeverWritesGarbageAgainAndAgainIsSentAway() {
+    for isOpen in [false, true] {
+      var one = isOpen ? made().other : LinkNegotiation(isDialler: false, token: 3, now: start)
+      var said: [LinkNegotiation.Action] = []
+      for number in 0..<20 { said += one.received([0xE0, UInt8(number)], hasRoom: true, now: start) }
+      #expect(said == [.refuse] && one.garbage == BlueZLimits.garbage)
+    }
+  }
+
   @Test func bothEndsAgreeOnALink() {
     let (dialler, other, actions) = made()
     #expect(dialler.isOpen && other.isOpen)

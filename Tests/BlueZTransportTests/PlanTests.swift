@@ -98,6 +98,55 @@ import Testing
     #expect(plan.cannotAdvertise && tried.count == 5)
   }
 
+  @Test func instancesThatOthersHoldAreWaitedForWithoutLeavingAnythingOut() {
+    var (plan, now) = ready()
+    plan.isScanning = false
+    for _ in 0..<4 {
+      let actions = plan.next(now: now)
+      for action in actions { plan.completed(action, action.isAdvertisement ? .exhausted : .done, now: now) }
+      now = plan.deadline(now: now) ?? now
+    }
+    #expect(!plan.cannotAdvertise)
+    #expect(plan.next(now: now) == [.registerAdvertisement(adapter, isBare: false)])
+    plan.completed(.registerAdvertisement(adapter, isBare: false), .exhausted, now: now)
+    #expect(plan.next(now: now).isEmpty)
+    let isTried = plan.instancesChanged(now: now)
+    #expect(isTried && plan.next(now: now) == [.registerAdvertisement(adapter, isBare: false)])
+  }
+
+  /// Runs a plan whose discovery is always refused for twenty minutes, and tells how often the power was cycled.
+  private func cycles(mayPower: Bool) -> Int {
+    var plan = AdapterPlan(mayPower: mayPower)
+    plan.isScanning = true
+    var now = start
+    var isPowered = true
+    var cycles = 0
+    while now < start.advanced(by: .seconds(1_200)) {
+      plan.observe(adapter: adapter, isUsable: true, isPowered: isPowered, isNewOwner: now == start, now: now)
+      for action in plan.next(now: now) {
+        switch action {
+        case .powerOff:
+          cycles += 1
+          isPowered = false
+          plan.completed(action, .done, now: now)
+        case .power:
+          isPowered = true
+          plan.completed(action, .done, now: now)
+        case .startDiscovery: plan.completed(action, .refused, now: now)
+        default: plan.completed(action, .done, now: now)
+        }
+      }
+      now = now.advanced(by: .seconds(1))
+    }
+    #expect(plan.isStuck(now))
+    return cycles
+  }
+
+  @Test func discoveryThatIsStuckCyclesThePowerSeldomAndOnlyWhenAllowed() {
+    #expect(cycles(mayPower: true) == 2)
+    #expect(cycles(mayPower: false) == 0)
+  }
+
   @Test func adapterIsSwitchedOnOnlyWhenAllowed() {
     var plan = AdapterPlan(mayPower: true)
     plan.observe(adapter: adapter, isUsable: true, isPowered: false, isNewOwner: true, now: start)
@@ -159,5 +208,12 @@ import Testing
     #expect(due == start.advanced(by: BlueZLimits.yieldTime + BlueZLimits.yieldJitter * 0.5))
     let last = queue.next(now: due)
     #expect(last?.number == patient)
+  }
+}
+
+extension AdapterPlan.Action {
+  fileprivate var isAdvertisement: Bool {
+    if case .registerAdvertisement = self { return true }
+    return false
   }
 }

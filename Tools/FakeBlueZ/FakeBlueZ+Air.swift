@@ -11,6 +11,7 @@ extension FakeBlueZ {
     case .forget(let adapter, let device): await forget(device, at: adapter)
     case .fail(let call, let name, let message): await refuse(call, name, message)
     case .answer(let call): await succeed(call)
+    case .offer(let server): await offerServices(of: server)
     }
   }
 
@@ -32,6 +33,7 @@ extension FakeBlueZ {
       ]
       if let data = advertised.properties["ManufacturerData"] { properties["ManufacturerData"] = data }
       if state.adapters[number].devices.contains(other) {
+        guard !faults.isReportingOnce else { continue }
         await tell(state.device(other, of: number), Names.device, properties)
       } else {
         await addDevice(other, at: number, properties)
@@ -40,7 +42,7 @@ extension FakeBlueZ {
     work.offer(.later(pace.report, .report(number)))
   }
 
-  private func addDevice(_ other: Int, at number: Int, _ more: [String: DBusValue]) async {
+  func addDevice(_ other: Int, at number: Int, _ more: [String: DBusValue]) async {
     guard !state.adapters[number].devices.contains(other) else { return }
     state.adapters[number].devices.insert(other)
     var properties: [String: DBusValue] = [
@@ -76,6 +78,10 @@ extension FakeBlueZ {
     if faults.wrongBearers > 0 {
       faults.wrongBearers -= 1
       return await refuse(call, "Failed", "br-connection-page-timeout")
+    }
+    if faults.hangingConnects > 0 {
+      faults.hangingConnects -= 1
+      return
     }
     guard state.adapters[central].isPowered else {
       return await refuse(call, "Failed", "le-connection-adapter-not-powered")
@@ -135,7 +141,8 @@ extension FakeBlueZ {
 
   package func disconnect(_ one: Int, _ other: Int) async {
     guard let index = state.link(one, other) else { return }
-    state.links.remove(at: index)
+    let link = state.links.remove(at: index)
+    for subscription in link.subscriptions { release(subscription) }
     for (number, device) in [(one, other), (other, one)] {
       state.adapters[number].isSilenced = false
       await tell(
@@ -147,7 +154,7 @@ extension FakeBlueZ {
 
   // MARK: Services of others
 
-  private func servicePaths(of server: Int, at client: Int) -> [(path: String, interface: String)] {
+  func servicePaths(of server: Int, at client: Int) -> [(path: String, interface: String)] {
     state.adapters[server].applications.enumerated().flatMap { index, application in
       application.characteristics.indices.map {
         (state.characteristic(index, $0, of: server, at: client), Names.characteristic)
@@ -155,7 +162,7 @@ extension FakeBlueZ {
     }
   }
 
-  private func addServices(of server: Int, at client: Int) async {
+  func addServices(of server: Int, at client: Int) async {
     guard let link = state.link(server, client), state.links[link].isResolved else { return }
     let mtu = state.links[link].mtu
     for (index, application) in state.adapters[server].applications.enumerated() {
@@ -222,7 +229,11 @@ extension FakeBlueZ {
       let subscription = FakeState.Subscription(server: found.server, characteristic: found.characteristic.path)
       let isFirst = !state.links.contains { $0.subscriptions.contains(subscription) }
       state.links[found.link].subscriptions.insert(subscription)
-      if isFirst {
+      if found.characteristic.isAcquired {
+        await acquire(
+          found.characteristic.path, of: found.application.owner, server: found.server, client: found.client,
+          isFirst: isFirst)
+      } else if isFirst {
         _ = try? await bus.call(
           .call(found.application.owner, found.characteristic.path, Names.characteristic, "StartNotify"),
           timeout: .seconds(5))
@@ -249,10 +260,14 @@ extension FakeBlueZ {
   }
 
   /// A value notified by a program goes to everybody who has subscribed, cut to what each takes.
-  func notify(_ value: [UInt8], from path: String, of sender: String) async {
+  ///
+  /// - Parameter only: the client that alone is meant.
+  func notify(_ value: [UInt8], from path: String, of sender: String, only: Int? = nil) async {
     for link in state.links {
       for (server, client) in [(link.central, link.peripheral), (link.peripheral, link.central)] {
-        guard link.subscriptions.contains(FakeState.Subscription(server: server, characteristic: path)) else {
+        guard only == nil || only == client,
+          link.subscriptions.contains(FakeState.Subscription(server: server, characteristic: path))
+        else {
           continue
         }
         for (index, application) in state.adapters[server].applications.enumerated() where application.owner == sender {
@@ -280,7 +295,7 @@ extension FakeBlueZ {
     await signalChange(path, interface, changed)
   }
 
-  private func signalChange(_ path: String, _ interface: String, _ changed: [String: DBusValue]) async {
+  func signalChange(_ path: String, _ interface: String, _ changed: [String: DBusValue]) async {
     try? await bus?.send(
       .signal(
         path, Names.properties, "PropertiesChanged",

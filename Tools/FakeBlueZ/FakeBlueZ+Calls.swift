@@ -119,6 +119,9 @@ extension FakeBlueZ {
       }
       state.adapters[number].advertised.removeAll { $0.owner == sender && $0.path == path }
       await succeed(call)
+    case (Names.device, "Pair"):
+      pairings += 1
+      await refuse(call, "AuthenticationFailed", "Authentication Failed")
     case (Names.device, "Connect"):
       if let other = device(call.path, of: number) { await connect(call, number, other) }
     case (Names.device, "Disconnect"):
@@ -180,7 +183,8 @@ extension FakeBlueZ {
       guard let uuid = one.values["UUID"]?.asString, let flags = one.values["Flags"]?.asStrings,
         flags.allSatisfy({ known.contains($0) })
       else { return nil }
-      return FakeState.Characteristic(path: one.path, uuid: uuid, flags: flags)
+      return FakeState.Characteristic(
+        path: one.path, uuid: uuid, flags: flags, isAcquired: one.values["NotifyAcquired"] != nil)
     }
     guard !characteristics.isEmpty else { return nil }
     return FakeState.Application(
@@ -198,7 +202,7 @@ extension FakeBlueZ {
       await refuse(call, "AlreadyExists", "Already Exists")
       return
     }
-    guard state.adapters[number].advertised.count < 5 else {
+    guard state.adapters[number].advertised.count + faults.takenInstances < 5 else {
       await refuse(call, "NotPermitted", "Maximum advertisements reached")
       return
     }

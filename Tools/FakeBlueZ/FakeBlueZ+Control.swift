@@ -114,10 +114,36 @@ extension FakeBlueZ {
     case "fault":
       guard words.count == 3, let count = number(2) else { return "fault NAME COUNT" }
       guard set(fault: words[1], to: count) else { return "there is no fault \(words[1])" }
+    case "instances":
+      guard let one = number(1), let taken = number(2) else { return "instances I TAKEN" }
+      faults.takenInstances = taken
+      await tellInstances(one)
+    case "remove":
+      guard let one = number(1), let other = number(2) else { return "remove I DEVICE" }
+      await removeDevice(other, at: one)
+    case "service-changed":
+      guard let one = number(1) else { return "service-changed I" }
+      await changeServices(of: one)
+    case "stale":
+      guard let one = number(1), let other = number(2), words.count == 4 else { return "stale I J UUID" }
+      await leaveStale(one, other, uuid: words[3])
+    case "foreign":
+      guard let device = number(1), let one = number(2) else { return "foreign DEVICE I" }
+      await connectForeign(device, to: one)
+    case "garbage":
+      guard let device = number(1), let one = number(2), let count = number(3) else { return "garbage DEVICE I COUNT" }
+      await writeGarbage(from: device, to: one, count: count)
+    case "linked":
+      guard let one = number(1), let other = number(2) else { return "linked I J" }
+      return state.link(one, other) == nil ? "no" : "yes"
+    case "stop": await stop()
     case "inventory":
       let all = await inventory()
       return "links=\(all.links) devices=\(all.devices) objects=\(all.objects) applications=\(all.applications)"
-    default: return "range, drop, mtu, power, block, unplug, plug, fault, inventory"
+        + " pairings=\(pairings)"
+    default:
+      return "range, drop, mtu, power, block, unplug, plug, fault, instances, remove, service-changed, stale, foreign, "
+        + "garbage, linked, stop, inventory"
     }
     return "ok"
   }
@@ -135,6 +161,8 @@ extension FakeBlueZ {
     case "late": faults.lateMilliseconds = Int64(count)
     case "limit": faults.linkLimit = count
     case "wrong-bearer": faults.wrongBearers = count
+    case "hang": faults.hangingConnects = count
+    case "report-once": faults.isReportingOnce = count > 0
     case "rate": faults.bytesPerSecond = count
     case "vanish": faults.vanishingDevices = count
     default: return false

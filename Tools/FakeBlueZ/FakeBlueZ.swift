@@ -12,6 +12,12 @@ package actor FakeBlueZ {
   let address: DBusConnection.Bus
   var state: FakeState
   var faults = FakeFaults()
+  let generation: Generation
+  /// Sockets that programs have handed out for their characteristics, in the order in which they came.
+  var acquired: [FakeState.Subscription: [Acquired]] = [:]
+  let acquiredValues = Channel<AcquiredValue>(capacity: 1_024)
+  /// Requests to pair, which no node may ever make.
+  var pairings = 0
   /// Properties of the objects that are there.
   var values: [String: [String: DBusValue]] = [:]
   let shelf = PropertyShelf()
@@ -44,13 +50,16 @@ package actor FakeBlueZ {
     case forget(adapter: Int, device: Int)
     case fail(DBusMessage, name: String, message: String)
     case answer(DBusMessage)
+    case offer(Int)
   }
 
   package init(
-    bus address: DBusConnection.Bus, adapters: Int, isExtended: Bool = false, mtu: Int = 517, time: TimeSource,
+    bus address: DBusConnection.Bus, adapters: Int, isExtended: Bool = false, mtu: Int = 517,
+    generation: Generation = .shared, time: TimeSource,
     pace: (report: Int64, connect: Int64, resolve: Int64) = (50, 20, 20)
   ) {
     self.address = address
+    self.generation = generation
     self.time = time
     self.isExtended = isExtended
     self.mtu = mtu
@@ -75,6 +84,7 @@ package actor FakeBlueZ {
           await self.power(request.adapter, request.isPowered)
         }
       }
+      group.addTask { [acquiredValues] in for await value in acquiredValues { await self.take(value) } }
       for await one in work { group.addTask { await self.perform(one) } }
       group.cancelAll()
     }
@@ -119,7 +129,7 @@ package actor FakeBlueZ {
   func export(adapter number: Int) async {
     let path = FakeState.path(number)
     let properties = adapterProperties(number)
-    let count = state.adapters[number].advertised.count
+    let count = state.adapters[number].advertised.count + faults.takenInstances
     await bus?.export(
       DBusObject(
         path,
@@ -143,7 +153,10 @@ package actor FakeBlueZ {
             Names.advertisingManager,
             ["RegisterAdvertisement": ("oa{sv}", ""), "UnregisterAdvertisement": ("o", "")],
             properties: {
-              ["ActiveInstances": .byte(UInt8(count)), "SupportedInstances": .byte(UInt8(max(0, 5 - count)))]
+              [
+                "ActiveInstances": .byte(UInt8(clamping: count)),
+                "SupportedInstances": .byte(UInt8(clamping: max(0, 5 - count))),
+              ]
             }),
         ]))
   }

@@ -24,5 +24,12 @@ package struct FakeFaults: Sendable {
   /// Bytes a second that all links carry together; 0 for as many as come.
   package var bytesPerSecond = 0
 
+  /// Connects that are never answered.
+  package var hangingConnects = 0
+  /// Advertising instances that other programs hold.
+  package var takenInstances = 0
+  /// Whether a device is reported when it is first heard and then no more, as without `DuplicateData`.
+  package var isReportingOnce = false
+
   package init() {}
 }

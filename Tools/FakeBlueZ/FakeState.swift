@@ -6,6 +6,8 @@ struct FakeState: Sendable {
     var path: String
     var uuid: String
     var flags: [String]
+    /// Its program hands out sockets for what it notifies.
+    var isAcquired = false
   }
 
   /// A service that a program has registered.
@@ -67,6 +69,8 @@ struct FakeState: Sendable {
   var apart: Set<[Int]> = []
   /// MTU of pairs that differ from the others.
   var mtus: [[Int]: Int] = [:]
+  /// How often the services of an adapter have changed: handles, and so paths, move each time.
+  var moves: [Int: Int] = [:]
 
   init(count: Int) {
     adapters = (0..<count).map { number in
@@ -90,11 +94,11 @@ struct FakeState: Sendable {
 
   /// Path of a remote service or characteristic: number of the application, then of the characteristic.
   func service(_ index: Int, of server: Int, at client: Int) -> String {
-    "\(device(server, of: client))/service\(Self.digits(index * 16 + 16))"
+    "\(device(server, of: client))/service\(Self.digits((index + 8 * moves[server, default: 0]) * 16 + 16))"
   }
 
   func characteristic(_ index: Int, _ place: Int, of server: Int, at client: Int) -> String {
-    "\(service(index, of: server, at: client))/char\(Self.digits(index * 16 + 18 + place * 3))"
+    "\(service(index, of: server, at: client))/char\(Self.digits((index + 8 * moves[server, default: 0]) * 16 + 18 + place * 3))"
   }
 
   private static func digits(_ number: Int) -> String {

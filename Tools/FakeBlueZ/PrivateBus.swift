@@ -6,15 +6,22 @@ package final class PrivateBus: Sendable {
   private let process: pid_t
   private let directory: String
 
-  package init?() {
+  package enum Policy: Sendable {
+    /// Everybody may do everything.
+    case open
+    /// A system bus with Debian's rules for BlueZ: what is not allowed there is not here either. Whoever runs this
+    /// process takes the place of root, since nobody else is on the bus.
+    case system
+  }
+
+  package init?(_ policy: Policy = .open) {
     let directory = "/tmp/relaychat-bus-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     guard unsafe mkdir(directory, 0o700) == 0 else { return nil }
     let configuration = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
       <busconfig><type>custom</type><listen>unix:path=\(directory)/bus</listen><auth>EXTERNAL</auth>
-      <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-      <allow own="*"/></policy></busconfig>
+      \(policy == .open ? Self.openRules : Self.systemRules)</busconfig>
       """
     let file = "\(directory)/bus.conf"
     let descriptor = unsafe open(file, O_WRONLY | O_CREAT, 0o600)
@@ -42,6 +49,37 @@ package final class PrivateBus: Sendable {
     self.directory = directory
     process = pid
     address = "unix:path=\(directory)/bus"
+  }
+
+  private static let openRules = """
+    <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+    <allow own="*"/></policy>
+    """
+
+  private static var systemRules: String {
+    let bus = "org.freedesktop.DBus"
+    let callable = [
+      "org.bluez.Agent1", "org.bluez.GattCharacteristic1", "org.bluez.GattDescriptor1", "org.bluez.LEAdvertisement1",
+      "\(bus).ObjectManager", "\(bus).Properties",
+    ]
+    return """
+      <policy context="default">
+      <allow user="*"/><deny own="*"/><deny send_type="method_call"/><allow send_type="signal"/>
+      <allow send_requested_reply="true" send_type="method_return"/>
+      <allow send_requested_reply="true" send_type="error"/>
+      <allow receive_type="method_call"/><allow receive_type="method_return"/>
+      <allow receive_type="error"/><allow receive_type="signal"/>
+      <allow send_destination="\(bus)" send_interface="\(bus)"/>
+      <allow send_destination="\(bus)" send_interface="\(bus).Introspectable"/>
+      <allow send_destination="\(bus)" send_interface="\(bus).Properties"/>
+      <allow send_destination="org.bluez"/>
+      </policy>
+      <policy user="\(getuid())">
+      <allow own="org.bluez"/>
+      <allow send_destination="\(bus)" send_interface="\(bus).Debug.Stats"/>
+      \(callable.map { "<allow send_interface=\"\($0)\"/>" }.joined())
+      </policy>
+      """
   }
 
   package func kill() {

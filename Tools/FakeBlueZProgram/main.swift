@@ -16,7 +16,8 @@ func option(_ name: String) -> String? {
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 guard let address = option("--bus") else {
-  print("usage: fake-bluez --bus ADDRESS [--adapters N] [--extended] [--mtu BYTES]")
+  print(
+    "usage: fake-bluez --bus ADDRESS [--adapters N] [--extended] [--mtu BYTES] [--generation shared|perDevice|exact]")
   exit(2)
 }
 let clock = ContinuousClock()
@@ -26,7 +27,8 @@ let time = TimeSource(
   sleep: { try await clock.sleep(until: start.advanced(by: $0.since(.start))) })
 let fake = FakeBlueZ(
   bus: .address(address), adapters: option("--adapters").flatMap(Int.init) ?? 2,
-  isExtended: CommandLine.arguments.contains("--extended"), mtu: option("--mtu").flatMap(Int.init) ?? 517, time: time)
+  isExtended: CommandLine.arguments.contains("--extended"), mtu: option("--mtu").flatMap(Int.init) ?? 517,
+  generation: option("--generation").flatMap(FakeBlueZ.Generation.init) ?? .shared, time: time)
 
 await withThrowingTaskGroup(of: Void.self) { group in
   group.addTask { try await fake.run() }

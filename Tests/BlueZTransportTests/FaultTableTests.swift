@@ -1,0 +1,210 @@
+import DBusKit
+import FakeBlueZ
+import Streams
+import TestKit
+import Testing
+import Transports
+
+@testable import BlueZTransport
+
+extension ThroughBlueZ {
+  /// What is left of the table of faults: others at the same adapter, objects that go, restarts, power at bad times.
+  @Suite(.serialized) struct FaultTableTests {
+    private let harness: FakeHarness
+
+    init() throws { harness = try #require(FakeHarness()) }
+
+    @Test func foreignDeviceThatSaysNothingIsLeftAloneAndCounted() async throws {
+      try await harness.withNodes { ada, bob in
+        harness.control("foreign 9 1")
+        let radio = bob as? BlueZRadio
+        let isCounted = await harness.until(.seconds(30)) { await radio?.counts().foreignDevices == 1 }
+        #expect(isCounted)
+        try await harness.insist(ada)
+        _ = await harness.until(.seconds(30)) { false }
+        #expect(harness.control("linked 9 1") == "yes", "it may belong to another program")
+      }
+    }
+
+    @Test func deviceThatWritesGarbageLosesItsSlotAndNotOurs() async throws {
+      try await harness.withNodes { ada, bob in
+        let link = try await harness.dial(ada).get()
+        harness.control("foreign 9 1")
+        harness.control("garbage 9 1 40")
+        let radio = bob as? BlueZRadio
+        let isSentAway = await harness.until(.seconds(20)) { harness.control("linked 9 1") == "no" }
+        #expect(isSentAway)
+        #expect(await radio?.counts().garbageWriters == 1)
+        #expect(link.end == nil && harness.control("linked 0 1") == "yes")
+      }
+    }
+
+    /// Says of a device, under a name that does not own BlueZ', that it is gone.
+    private func lie(about path: String) async throws {
+      let liar = try await DBusConnection.open(.address(harness.bus.address), time: harness.context.time)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await liar.run() }
+        try await liar.send(
+          .signal(
+            path, BlueZNames.properties, "PropertiesChanged",
+            [.string(BlueZNames.device), .properties(["Connected": .boolean(false)]), .array(element: "s", [])]))
+        try await liar.send(
+          .signal(
+            "/", BlueZNames.objectManager, "InterfacesRemoved",
+            [.objectPath(path), .strings([BlueZNames.device])]))
+        // The bus answers in order: by then it has passed both on.
+        _ = try await liar.call(
+          .call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId"))
+        group.cancelAll()
+      }
+    }
+
+    @Test func changesThatAnotherProgramClaimsAreIgnored() async throws {
+      try await harness.withNodes { ada, _ in
+        let link = try await harness.dial(ada).get()
+        try await lie(about: "/org/bluez/hci0/dev_00_B1_1E_00_00_01")
+        _ = await harness.until(.seconds(2)) { link.end != nil }
+        #expect(link.end == nil)
+      }
+    }
+
+    @Test func deviceObjectThatIsRemovedEndsTheLinkAndANewSightingBringsIt() async throws {
+      try await harness.withNodes { ada, bob in
+        let link = try await harness.dial(ada).get()
+        _ = await bob.inbound.next()
+        harness.control("remove 0 1")
+        #expect(await harness.awaitEnd(link) == .lost)
+        try await harness.insist(ada)
+      }
+    }
+
+    @Test func databaseThatChangesUnderALinkDoesNotEndIt() async throws {
+      try await harness.withNodes { ada, bob in
+        let link = try await harness.dial(ada).get()
+        guard let other = await bob.inbound.next() else { return }
+        for round in 0..<3 {
+          harness.control("service-changed 1")
+          _ = await harness.until(.seconds(3)) { false }
+          #expect(link.end == nil && other.end == nil, "round \(round)")
+        }
+        #expect(link.send([1, 2, 3]) == .sent)
+        while let input = await other.inputs.next() {
+          guard case .frame(let frame) = input else { continue }
+          #expect(frame == [1, 2, 3])
+          break
+        }
+      }
+    }
+
+    @Test func connectThatIsNeverAnsweredIsGivenUp() async throws {
+      harness.control("fault hang 1")
+      try await harness.withNodes { ada, _ in
+        let failures = try await harness.insist(ada)
+        #expect(harness.reached(failures) == [.scan], "\(failures)")
+      }
+    }
+
+    @Test func bluetoothdThatEndsInOrderIsTakenUpAgain() async throws {
+      try await harness.withNodes { ada, bob in
+        let link = try await harness.dial(ada).get()
+        _ = await bob.inbound.next()
+        harness.stop()
+        #expect(await harness.awaitEnd(link) != nil)
+        for await state in ada.state where state == .unsupported { break }
+        #expect(harness.restart())
+        for radio in [ada, bob] { for await state in radio.state where state == .poweredOn { break } }
+        try await ada.scan(true)
+        try await bob.advertise(Advertisement(hint: 9, digest: 1))
+        try await harness.insist(ada)
+      }
+    }
+
+    @Test func connectionThatTheKernelKeptOverACrashIsClearedAway() async throws {
+      try await harness.withNodes { ada, bob in
+        _ = try await harness.dial(ada).get()
+        harness.kill()
+        for await state in ada.state where state == .unsupported { break }
+        #expect(harness.restart())
+        harness.control("stale 1 0 \(BlueZNames.serviceUUID)")
+        for radio in [ada, bob] { for await state in radio.state where state == .poweredOn { break } }
+        try await ada.scan(true)
+        try await bob.advertise(Advertisement(hint: 9, digest: 1))
+        let isCleared = await harness.until(.seconds(60)) { harness.control("linked 0 1") == "no" }
+        #expect(isCleared)
+        try await harness.insist(ada)
+      }
+    }
+
+    @Test func devicesThatAreReportedOnceAreDialledAgainToo() async throws {
+      harness.control("fault report-once 1")
+      try await harness.withNodes { ada, bob in
+        for round in 0..<3 {
+          let link = try await harness.dial(ada).get()
+          _ = await bob.inbound.next()
+          harness.control("drop 0 1")
+          #expect(await harness.awaitEnd(link) == .lost, "round \(round)")
+        }
+      }
+    }
+
+    @Test func everyAdvertisingInstanceTakenMeansWaitingForOne() async throws {
+      harness.control("instances 1 5")
+      try await harness.withNodes { ada, bob in
+        _ = await harness.until(.seconds(10)) { false }
+        #expect(bob.state.value == .poweredOn)
+        harness.control("instances 1 4")
+        for await sighting in ada.sightings where sighting.address == harness.address(of: "bob") {
+          #expect(sighting.advertisement?.hint == 7, "with our part: leaving it out would not have helped")
+          break
+        }
+      }
+    }
+
+    @Test func blockedAdapterIsNotFoughtAndComesBackByItself() async throws {
+      harness.control("block 0 on")
+      let ada = harness.radio("ada", mayPower: true)
+      try await TransportContractProbe.running(harness, [harness.makeTransport("bob")]) {
+        await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await ada.run() }
+          for await state in ada.state where state == .poweredOff { break }
+          _ = await harness.until(.seconds(40)) { false }
+          #expect(ada.state.value == .poweredOff)
+          harness.control("block 0 off")
+          for await state in ada.state where state == .poweredOn { break }
+          group.cancelAll()
+        }
+      }
+    }
+
+    @Test(arguments: [0, 20, 60, 120, 250])
+    func powerThatDropsWhileStateIsRestoredLeavesNothingHalfDone(milliseconds: Int64) async throws {
+      harness.control("fault late 100")
+      try await harness.withNodes { ada, bob in
+        for _ in 0..<3 {
+          harness.control("power 1 off")
+          for await state in bob.state where state == .poweredOff { break }
+          harness.control("power 1 on")
+          let time = harness.context.time
+          try? await time.sleep(time.now().advanced(by: BlueZLimits.afterPowerOn + .milliseconds(milliseconds)))
+        }
+        for await state in bob.state where state == .poweredOn { break }
+        try await harness.insist(ada)
+        harness.control("drop 0 1")
+        let inventory = harness.control("inventory")
+        #expect(inventory.contains("applications=2"), "\(inventory)")
+      }
+    }
+
+    @Test func nobodyEverAsksToPair() async throws {
+      try await harness.withNodes { ada, bob in
+        for fault in ["unresolved 1", "empty 1", "wrong-bearer 1", "abort 1"] {
+          harness.control("fault \(fault)")
+          try await harness.insist(ada)
+          harness.control("drop 0 1")
+        }
+        let inventory = harness.control("inventory")
+        #expect(inventory.hasSuffix("pairings=0"), "\(inventory)")
+      }
+    }
+  }
+}
