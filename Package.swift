@@ -127,7 +127,7 @@ let modules: [Target] = [
   module(
     "NodeRuntime",
     basics + pure + ["Transports"] + actors + ["Database", "Archive", "ControlAPI", "ControlServer", "CLinux"]),
-  module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport"]),
+  module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport", "CLinux"]),
 ]
 
 let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "Programs"]

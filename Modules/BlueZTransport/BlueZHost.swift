@@ -312,6 +312,22 @@ actor BlueZHost {
   }
 }
 
+extension BlueZHost {
+  /// How much is kept in mind, for the search for leaks.
+  struct Holdings: Sendable, Equatable {
+    var mirrored: Int
+    var peers: Int
+    var waiting: Int
+  }
+
+  var holdings: Holdings {
+    Holdings(
+      mirrored: mirror.count, peers: peers.count,
+      waiting: pending.count + dials.numbers.count + outgoing.count + jobs.count + endings.count + closing.count
+        + drains.count + partings.count)
+  }
+}
+
 /// What the exported objects are asked for, on the actor of the bus.
 final class SharedFacts: Sendable {
   struct State: Sendable {

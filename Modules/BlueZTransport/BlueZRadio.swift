@@ -34,6 +34,7 @@ package final class BlueZRadio: Transport {
   }
 
   func counts() async -> BlueZCounts { await host.counts }
+  func holdings() async -> BlueZHost.Holdings { await host.holdings }
 
   package func run() async throws { try await host.run() }
 

@@ -4,10 +4,13 @@ internal import Streams
 ///
 /// For a test that wants to see a whole conversation in milliseconds and the same one again from the same seed.
 package final class Simulation: Sendable {
-  package let executor = ManualExecutor()
+  package let executor: ManualExecutor
   package let time: ManualTime
 
-  package init(time: ManualTime = ManualTime()) { self.time = time }
+  package init(time: ManualTime = ManualTime(), executor: ManualExecutor = ManualExecutor()) {
+    self.time = time
+    self.executor = executor
+  }
 
   /// Starts `body` on the simulation's executor. The caller cancels it in the end.
   package func start(_ body: @escaping @Sendable () async throws -> Void) -> Task<Void, any Error> {

@@ -130,6 +130,9 @@ extension FakeBlueZ {
     case "foreign":
       guard let device = number(1), let one = number(2) else { return "foreign DEVICE I" }
       await connectForeign(device, to: one)
+    case "services":
+      guard let one = number(1), let server = number(2) else { return "services I SERVER" }
+      await showServices(of: server, at: one)
     case "garbage":
       guard let device = number(1), let one = number(2), let count = number(3) else { return "garbage DEVICE I COUNT" }
       await writeGarbage(from: device, to: one, count: count)
@@ -143,7 +146,7 @@ extension FakeBlueZ {
         + " pairings=\(pairings)"
     default:
       return "range, drop, mtu, power, block, unplug, plug, fault, instances, remove, service-changed, stale, foreign, "
-        + "garbage, linked, stop, inventory"
+        + "services, garbage, linked, stop, inventory"
     }
     return "ok"
   }

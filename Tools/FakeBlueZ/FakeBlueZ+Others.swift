@@ -18,6 +18,12 @@ extension FakeBlueZ {
     await tell(state.device(device, of: number), Names.device, ["ServicesResolved": .boolean(true)])
   }
 
+  /// Whoever has connected with `connectForeign` looks at the services there.
+  func showServices(of server: Int, at client: Int) async {
+    await addDevice(server, at: client, [:])
+    await addServices(of: server, at: client)
+  }
+
   /// Values that mean nothing, into the characteristic of whoever is at the adapter.
   func writeGarbage(from device: Int, to number: Int, count: Int) async {
     for round in 0..<count {
