@@ -59,6 +59,8 @@ actor BlueZHost {
   /// Links that we have left, and until when whoever dialled is expected to hang up.
   var partings: [String: MonotonicTime] = [:]
   var ceiling: LinkCeiling
+  var duty: ScanDuty
+  var isScanning = false
   var nextSightings = MonotonicTime.start
   var counts = BlueZCounts()
   var lastNote: String?
@@ -75,6 +77,7 @@ actor BlueZHost {
     alarm = Alarm(time: context.time)
     plan = AdapterPlan(mayPower: configuration.mayPower)
     ceiling = LinkCeiling(now: context.time.now())
+    duty = ScanDuty(now: context.time.now())
   }
 
   var now: MonotonicTime { context.time.now() }
@@ -247,6 +250,8 @@ actor BlueZHost {
     }
     adapter = found
     plan.observe(adapter: found, isUsable: isUsable, isPowered: isPowered, isNewOwner: isNew, now: now)
+    duty.observe(links: openLinks, isFull: !ceiling.mayDial(open: openLinks), now: now)
+    plan.isScanning = isScanning && duty.isListening(now: now)
     startDial(now: now)
     for action in plan.next(now: now) { jobs.offer(.plan(action)) }
     tellState(isPowered: isPowered, isUsable: isUsable)
@@ -284,6 +289,7 @@ actor BlueZHost {
     alarm.set(pending.values.lazy.map(\.giveUpAt).min())
     alarm.set(peers.values.lazy.map(\.negotiation.deadline).min())
     if plan.isDiscovering { alarm.set(nextSightings) }
+    if isScanning { alarm.set(duty.deadline(now: now)) }
   }
 
   /// Says something once, until something else is to be said.
@@ -307,7 +313,7 @@ actor BlueZHost {
   }
 
   func scan(_ isScanning: Bool) {
-    plan.isScanning = isScanning
+    self.isScanning = isScanning
     reconcile()
   }
 }

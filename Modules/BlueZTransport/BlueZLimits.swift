@@ -64,6 +64,13 @@ package enum BlueZLimits {
   package static let stuckAfter: Duration = .seconds(60)
   package static let powerCycleEvery: Duration = .seconds(600)
 
+  /// The kernel scans in rounds of 10.24 s. With a link and room for more a third of the time is spent on listening, so
+  /// that who comes near is heard within half a minute; with all links in use a twentieth, to know whom to dial when one
+  /// ends. After a change of links it is the whole time for a while: who moves finds several.
+  package static let scanWhenLinked = ScanDuty.Share(listening: .milliseconds(10_240), period: .milliseconds(30_720))
+  package static let scanWhenFull = ScanDuty.Share(listening: .milliseconds(5_120), period: .milliseconds(102_400))
+  package static let scanAfterChange: Duration = .seconds(30)
+
   /// Calls that were refused are made again after this time, doubled up to that.
   package static let firstRetry: Duration = .seconds(1)
   package static let lastRetry: Duration = .seconds(30)

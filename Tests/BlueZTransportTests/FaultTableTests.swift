@@ -195,6 +195,26 @@ extension ThroughBlueZ {
       }
     }
 
+    /// Share of the time that an adapter listens over two minutes of the nodes' time.
+    private func measuredDuty(_ number: Int) async -> Double {
+      func listened() -> Double { Double(harness.control("listened \(number)")).map { $0 * FakeHarness.speed } ?? -1 }
+      let time = harness.context.time
+      let (before, start) = (listened(), time.now())
+      _ = await harness.until(.seconds(123)) { false }
+      return (listened() - before) / Double(time.now().milliseconds(since: start))
+    }
+
+    @Test func listeningIsFullWhenLonelyAndAThirdWithALink() async throws {
+      try await harness.withNodes { ada, _ in
+        let lonely = await measuredDuty(0)
+        #expect(lonely > 0.95)
+        try await harness.insist(ada)
+        _ = await harness.until(BlueZLimits.scanAfterChange + .seconds(5)) { false }
+        let linked = await measuredDuty(0)
+        #expect((0.25...0.45).contains(linked), "\(linked)")
+      }
+    }
+
     @Test func nobodyEverAsksToPair() async throws {
       try await harness.withNodes { ada, bob in
         for fault in ["unresolved 1", "empty 1", "wrong-bearer 1", "abort 1"] {

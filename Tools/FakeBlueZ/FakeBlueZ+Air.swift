@@ -280,9 +280,24 @@ extension FakeBlueZ {
     }
   }
 
+  /// Milliseconds for which an adapter has listened so far.
+  func listened(_ number: Int) -> Int64 {
+    noteListening(number)
+    return state.adapters[number].listenedMilliseconds
+  }
+
+  private func noteListening(_ number: Int) {
+    let now = time.now()
+    if let since = state.adapters[number].listeningSince {
+      state.adapters[number].listenedMilliseconds += Int64(now.milliseconds(since: since))
+    }
+    state.adapters[number].listeningSince = state.adapters[number].isDiscovering ? now : nil
+  }
+
   // MARK: Signals
 
   func tellAdapter(_ number: Int, _ changed: [String: DBusValue]) async {
+    noteListening(number)
     await export(adapter: number)
     await signalChange(FakeState.path(number), Names.adapter, changed)
   }

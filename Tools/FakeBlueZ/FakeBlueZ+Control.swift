@@ -139,6 +139,9 @@ extension FakeBlueZ {
     case "linked":
       guard let one = number(1), let other = number(2) else { return "linked I J" }
       return state.link(one, other) == nil ? "no" : "yes"
+    case "listened":
+      guard let one = number(1) else { return "listened I" }
+      return "\(listened(one))"
     case "stop": await stop()
     case "inventory":
       let all = await inventory()
@@ -146,7 +149,7 @@ extension FakeBlueZ {
         + " pairings=\(pairings)"
     default:
       return "range, drop, mtu, power, block, unplug, plug, fault, instances, remove, service-changed, stale, foreign, "
-        + "services, garbage, linked, stop, inventory"
+        + "services, garbage, linked, listened, stop, inventory"
     }
     return "ok"
   }

@@ -1,4 +1,5 @@
 import DBusKit
+import Streams
 
 /// What a fake `bluetoothd` knows: adapters, what was registered at them, who is in range and connected.
 struct FakeState: Sendable {
@@ -43,6 +44,9 @@ struct FakeState: Sendable {
     var sessions: [String: Session] = [:]
     /// Numbers of the adapters whose device object is here, and the addresses reported lately.
     var devices: Set<Int> = []
+    /// Milliseconds of discovery so far, and when the present one began.
+    var listenedMilliseconds: Int64 = 0
+    var listeningSince: MonotonicTime?
     var isDiscovering: Bool { sessions.values.contains { $0.isRunning } }
   }
 
