@@ -112,7 +112,7 @@ let modules: [Target] = [
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
-  module("BlueZTransport", ["Streams", "Transports", "DBusKit"]),
+  module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),

@@ -1,10 +1,10 @@
-internal import DBusKit
+package import DBusKit
 
 /// What errors of BlueZ mean. Names are matched first, then words; the words changed with 5.62 and may again, so there is
 /// always a way out.
 extension DBusError {
   /// For people.
-  var sentence: String {
+  package var sentence: String {
     switch self {
     case .remote(let name, let message): message.isEmpty ? name : message
     case .timedOut: "no answer in time"
@@ -24,6 +24,12 @@ extension DBusError {
   private func says(_ text: String) -> Bool {
     guard case .remote(_, let message) = self else { return false }
     return message.lowercased().contains(text)
+  }
+
+  /// Whether the policy of the bus has refused the call.
+  package var isDenial: Bool {
+    guard case .remote(let name, _) = self else { return false }
+    return name == DBusErrorName.accessDenied
   }
 
   var isInProgress: Bool { shortName == "InProgress" || says("in progress") }
@@ -86,7 +92,7 @@ enum ConnectFailure: Sendable, Hashable {
 }
 
 extension AdapterPlan.Action {
-  var sentence: String {
+  package var sentence: String {
     switch self {
     case .power: "switching the adapter on"
     case .registerApplication: "registering the service"
