@@ -111,13 +111,24 @@ extension FakeBlueZ {
     case "plug":
       guard let one = number(1) else { return "plug I" }
       await plug(one)
+    case "ability":
+      guard let one = number(1), let ability = FakeState.Ability(rawValue: words.last ?? "") else {
+        return "ability I full|classic|silent|central"
+      }
+      state.adapters[one].ability = ability
+      await export(adapter: one)
+    case "occupy":
+      guard let one = number(1), let count = number(2) else { return "occupy I COUNT" }
+      state.adapters[one].foreignAdvertisements = count
+      await export(adapter: one)
     case "fault":
       guard words.count == 3, let count = number(2) else { return "fault NAME COUNT" }
       guard set(fault: words[1], to: count) else { return "there is no fault \(words[1])" }
+    case "calls": return called.isEmpty ? "none" : called.sorted().joined(separator: " ")
     case "inventory":
       let all = await inventory()
       return "links=\(all.links) devices=\(all.devices) objects=\(all.objects) applications=\(all.applications)"
-    default: return "range, drop, mtu, power, block, unplug, plug, fault, inventory"
+    default: return "range, drop, mtu, power, block, unplug, plug, ability, occupy, fault, calls, inventory"
     }
     return "ok"
   }

@@ -12,6 +12,8 @@ package actor FakeBlueZ {
   let address: DBusConnection.Bus
   var state: FakeState
   var faults = FakeFaults()
+  /// Methods, beside those that only read, that programs have called.
+  var called: Set<String> = []
   /// Properties of the objects that are there.
   var values: [String: [String: DBusValue]] = [:]
   let shelf = PropertyShelf()
@@ -111,7 +113,9 @@ package actor FakeBlueZ {
     let adapter = state.adapters[number]
     return [
       "Address": .string(adapter.address), "AddressType": .string("public"), "Powered": .boolean(adapter.isPowered),
-      "Discovering": .boolean(adapter.isDiscovering), "Roles": .strings(["central", "peripheral"]),
+      "Discovering": .boolean(adapter.isDiscovering),
+      "Roles": .strings(adapter.ability == .central ? ["central"] : ["central", "peripheral"]),
+      "UUIDs": .strings(adapter.applications.map(\.serviceUUID)),
       "Modalias": .string("usb:v1D6Bp0246d0542"),
     ]
   }
@@ -119,7 +123,7 @@ package actor FakeBlueZ {
   func export(adapter number: Int) async {
     let path = FakeState.path(number)
     let properties = adapterProperties(number)
-    let count = state.adapters[number].advertised.count
+    let count = state.adapters[number].advertised.count + state.adapters[number].foreignAdvertisements
     await bus?.export(
       DBusObject(
         path,
@@ -145,7 +149,17 @@ package actor FakeBlueZ {
             properties: {
               ["ActiveInstances": .byte(UInt8(count)), "SupportedInstances": .byte(UInt8(max(0, 5 - count)))]
             }),
-        ]))
+        ].filter { state.adapters[number].ability.has($0.name) }))
+  }
+}
+
+extension FakeState.Ability {
+  func has(_ interface: String) -> Bool {
+    switch self {
+    case .full, .central: true
+    case .classic: interface == Names.adapter
+    case .silent: interface != Names.advertisingManager
+    }
   }
 }
 
