@@ -59,9 +59,9 @@ private struct Examination {
   }
 
   private mutating func examineSwitches() {
-    guard !facts.switches.isEmpty else { return }
-    let hard = facts.switches.filter(\.isHard)
-    let soft = facts.switches.filter(\.isSoft)
+    guard !switches.isEmpty else { return }
+    let hard = switches.filter(\.isHard)
+    let soft = switches.filter(\.isSoft)
     if !hard.isEmpty {
       add(
         .rfkill, .fault, "A switch of the machine keeps \(names(hard)) off (hard block).",
@@ -71,6 +71,27 @@ private struct Examination {
     } else {
       add(.rfkill, .ok, "No switch keeps the radio off.")
     }
+  }
+
+  /// Those that matter for the adapter in question: its own, and those of the machine.
+  private var switches: [DiagnosisFacts.RadioSwitch] {
+    guard case .answers(_, let adapters) = facts.bus, let chosen = chosen(adapters) else { return facts.switches }
+    return facts.switches.filter { one in one.name == chosen.name || !adapters.contains { $0.name == one.name } }
+  }
+
+  /// The adapter that was asked for, else the one that the daemon was told to use.
+  private var wanted: String? {
+    if let wanted = facts.wanted { return wanted }
+    let name = daemon?.transports.first { $0.scheme == "bluez" }?.name ?? ""
+    return name.hasPrefix("bluez:") ? String(name.dropFirst("bluez:".count)) : nil
+  }
+
+  /// The adapter that is meant, else the first that can do what is needed.
+  private func chosen(_ adapters: [DiagnosisFacts.Adapter]) -> DiagnosisFacts.Adapter? {
+    guard let wanted else {
+      return adapters.first { $0.hasServices && $0.hasAdvertising } ?? adapters.first
+    }
+    return adapters.first { $0.name == wanted || $0.address.uppercased() == wanted.uppercased() }
   }
 
   private func names(_ switches: [DiagnosisFacts.RadioSwitch]) -> String {
@@ -128,7 +149,7 @@ private struct Examination {
 
   private mutating func examineAdapter(_ adapters: [DiagnosisFacts.Adapter]) -> DiagnosisFacts.Adapter? {
     func listed(_ adapter: DiagnosisFacts.Adapter) -> String { "\(adapter.name) (\(adapter.address))" }
-    guard let first = adapters.first else {
+    guard !adapters.isEmpty else {
       add(
         .adapter, .fault, "BlueZ has no adapter.",
         facts.kernel.controllers.isEmpty
@@ -136,26 +157,25 @@ private struct Examination {
           : "sudo systemctl restart bluetooth; journalctl -u bluetooth says what is wrong with the controller.")
       return nil
     }
-    guard let wanted = facts.wanted else {
-      let chosen = adapters.first { $0.hasServices && $0.hasAdvertising } ?? first
-      add(.adapter, .ok, "BlueZ has \(adapters.map(listed).joined(separator: ", ")); \(chosen.name) would be used.")
-      return chosen
-    }
-    let found = adapters.first { $0.name == wanted || $0.address.uppercased() == wanted.uppercased() }
-    guard let found else {
+    guard let chosen = chosen(adapters) else {
       add(
-        .adapter, .fault, "BlueZ has no adapter \(Self.clean(wanted)).",
+        .adapter, .fault, "BlueZ has no adapter \(Self.clean(wanted ?? "")).",
         "Use one of these: \(adapters.map(listed).joined(separator: ", ")).")
       return nil
     }
-    add(.adapter, .ok, "BlueZ has \(listed(found)).")
-    return found
+    let others = wanted == nil && adapters.count > 1
+    add(
+      .adapter, .ok,
+      others
+        ? "BlueZ has \(adapters.map(listed).joined(separator: ", ")); \(chosen.name) would be used."
+        : "BlueZ has \(listed(chosen)).")
+    return chosen
   }
 
   private mutating func examinePower(_ adapter: DiagnosisFacts.Adapter) {
     if adapter.isPowered {
       add(.power, .ok, "\(adapter.name) is switched on.")
-    } else if facts.switches.contains(where: { $0.isSoft || $0.isHard }) {
+    } else if switches.contains(where: { $0.isSoft || $0.isHard }) {
       add(
         .power, .fault, "\(adapter.name) is switched off, and cannot be switched on.", "Mend rfkill first, see above.")
     } else {
@@ -221,13 +241,18 @@ private struct Examination {
     return nil
   }
 
-  private func isRunning(_ transport: DiagnosisFacts.Transport) -> Bool {
-    transport.scheme == "bluez" && transport.state == "poweredOn"
+  /// Whether a transport of our daemon may have registered its service at an adapter. A registration outlives the power.
+  private func uses(_ transport: DiagnosisFacts.Transport, _ adapter: DiagnosisFacts.Adapter) -> Bool {
+    guard transport.scheme == "bluez", ["poweredOn", "poweredOff", "resetting"].contains(transport.state) else {
+      return false
+    }
+    return ["bluez", "bluez:\(adapter.name)", "bluez:\(adapter.address)".lowercased()]
+      .contains(transport.name.lowercased())
   }
 
-  /// Our service at the adapter, and our daemon not on Bluetooth: it is another's.
+  /// Our service at the adapter, and our daemon not there: it is another's.
   private mutating func examineService(_ adapter: DiagnosisFacts.Adapter) {
-    guard adapter.hasOurService, daemon?.transports.contains(where: isRunning) != true else { return }
+    guard adapter.hasOurService, daemon?.transports.contains(where: { uses($0, adapter) }) != true else { return }
     add(
       .name, .warning, "Another relaychatd offers its service at \(adapter.name).",
       "Speak to that one with --socket, stop it, or give each an adapter of its own.")

@@ -210,9 +210,14 @@ extension ThroughBlueZ {
       let status = try Self.run(["status", "--socket", socket, "--json"])
       let counters = try JSONDecoder().decode(Status.self, from: Data(status.output.utf8)).counters["bluez"]
       #expect(counters?["ownerChanges"] == 1 && counters?["garbage"] == 0)
+      harness.control("power 0 off")
+      while try !Self.run(arguments).output.contains("waits for its adapter"),
+        start.duration(to: clock.now) < .seconds(60)
+      {}
+      #expect(try ask(harness.bus.address, machine, socket: socket).troubles == ["power fault", "transport fault"])
       // The daemon has our service there; to whoever asks for another daemon that one is a stranger.
       let other = try ask(harness.bus.address, machine)
-      #expect(other.troubles == ["name warning", "daemon fault"])
+      #expect(other.troubles == ["power fault", "name warning", "daemon fault"])
     }
 
     @Test func itOnlyReads() throws {

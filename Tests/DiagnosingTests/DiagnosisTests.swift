@@ -76,6 +76,38 @@ struct DiagnosisTests {
     #expect(found.first { $0.layer == .rfkill }?.remedy?.contains("rfkill unblock") == false)
   }
 
+  @Test func switchOfAnotherAdapterIsNoFault() {
+    func two(_ facts: inout DiagnosisFacts) {
+      guard case .answers(let owner, let adapters) = facts.bus else { return }
+      facts.bus = .answers(owner, adapters + [.init(name: "hci1", address: "00:11:22:33:44:66")])
+      facts.switches.append(.init(name: "hci1", isSoft: true, isHard: false))
+    }
+    #expect(troubles { two(&$0) } == [])
+    #expect(
+      troubles {
+        two(&$0)
+        $0.wanted = "hci1"
+      } == ["rfkill fault"])
+    #expect(
+      troubles {
+        two(&$0)
+        $0.switches.append(.init(name: "dell-bluetooth", isSoft: false, isHard: true))
+      } == ["rfkill fault"])
+  }
+
+  @Test func adapterOfTheDaemonIsLookedAt() {
+    func use(_ name: String, _ facts: inout DiagnosisFacts) {
+      guard case .answers(let owner, let adapters) = facts.bus else { return }
+      facts.bus = .answers(owner, adapters + [.init(name: "hci1", address: "00:11:22:33:44:66", isPowered: false)])
+      facts.daemon = .answers(
+        transports: [.init(name: "bluez:\(name)", scheme: "bluez", state: "poweredOn")], links: [],
+        refusedAdvertisements: 0)
+    }
+    #expect(troubles { use("hci0", &$0) } == [])
+    #expect(troubles { use("00:11:22:33:44:66", &$0) } == ["power fault"])
+    #expect(troubles { use("hci5", &$0) } == ["adapter fault"])
+  }
+
   @Test func noBus() {
     #expect(troubles { $0.bus = .absent(reason: "no such file.\nindeed") } == ["bus fault"])
   }
@@ -94,6 +126,20 @@ struct DiagnosisTests {
 
   @Test func serviceOfAnotherDaemon() {
     #expect(troubles { $0.daemon = .absent(socket: "/x") } == ["name warning", "daemon fault"])
+    let elsewhere = DiagnosisFacts.Daemon.answers(
+      transports: [.init(name: "bluez:hci1", scheme: "bluez", state: "poweredOn")], links: [], refusedAdvertisements: 0)
+    #expect(
+      troubles {
+        $0.daemon = elsewhere
+        $0.wanted = "hci0"
+      } == ["name warning"])
+    #expect(
+      troubles {
+        adapter(&$0) { $0.isPowered = false }
+        $0.daemon = .answers(
+          transports: [.init(name: "bluez:00:11:22:33:44:55", scheme: "bluez", state: "poweredOff")], links: [],
+          refusedAdvertisements: 0)
+      } == ["power fault", "transport fault"], "a registration outlives the power")
   }
 
   @Test func adapterThatIsMeantIsMissing() {
