@@ -181,7 +181,7 @@ let suites: [Target] = [
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
-  tests("Diagnosing"),
+  tests("Diagnosing", ["ControlAPI"]),
   tests("BotKit", ["ControlAPI"]),
   tests(
     "NodeRuntime",

@@ -19,6 +19,12 @@ package enum DaemonExamination {
     }
   }
 
+  /// Whether a dial went into the air and nobody answered. The step that is named is the one that failed. A dial that was
+  /// not made because the links are full says nothing about the radio.
+  private static func isMiss(_ failure: LinkRecord.Failure) -> Bool {
+    [.heard, .connecting].contains(failure.step) && !failure.reason.hasSuffix("links are in use")
+  }
+
   static func facts(_ status: StatusAnswer, _ links: [LinkRecord]) -> DiagnosisFacts.Daemon {
     let isFresh = status.uptimeSeconds < DiagnosingLimits.secondsOfStart
     let transports = status.transports.map { transport in
@@ -30,7 +36,7 @@ package enum DaemonExamination {
     let ours = links.filter { names.contains($0.transport) }.map { link in
       DiagnosisFacts.Link(
         isDialled: link.role == .central, isReady: link.step == .ready,
-        hasMissed: link.step != .ready && link.lastFailure?.step == .heard)
+        hasMissed: link.step != .ready && link.lastFailure.map(isMiss) == true)
     }
     return .answers(
       transports: transports, links: ours,

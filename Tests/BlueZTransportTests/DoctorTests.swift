@@ -28,7 +28,7 @@ extension ThroughBlueZ {
     }
 
     /// A machine's `/sys`, for the time of one test.
-    final class Machine {
+    final class Machine: Sendable {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("relaychat-doctor-\(UUID())").path
 
       init(controllers: [String] = ["hci0"], soft: Int = 0, hard: Int = 0) throws {
@@ -181,43 +181,87 @@ extension ThroughBlueZ {
       #expect(try ask(harness.bus.address, machine).troubles == ["daemon fault"])
     }
 
-    @Test func daemonThatWorksIsWell() throws {
-      let harness = try #require(FakeHarness(adapters: 1))
-      let machine = try Machine()
+    /// Runs a daemon at the first adapter.
+    private func withDaemon(
+      _ harness: FakeHarness, _ machine: Machine, _ body: (_ socket: String) async throws -> Void
+    ) async throws {
       let socket = "\(machine.folder)/control.sock"
       let daemon = Process()
-      let log = Pipe()
       daemon.executableURL = FakeHarness.program("relaychatd")
       daemon.arguments = [
         "--state", "\(machine.folder)/state", "--socket", socket, "--name", "ada", "--transport",
         "bluez:adapter=hci0,bus=\(harness.bus.address.replacing(",", with: ";"))",
       ]
-      daemon.standardError = log
+      daemon.standardError = FileHandle.nullDevice
       try daemon.run()
       defer {
         daemon.terminate()
         daemon.waitUntilExit()
       }
-      let arguments = ["doctor", "--bus", harness.bus.address, "--root", machine.folder, "--socket", socket, "--json"]
+      try await body(socket)
+    }
+
+    /// Asks until the troubles are these, at most for a while, and then once more in full.
+    private func until(
+      _ troubles: [String], _ harness: FakeHarness, _ machine: Machine, _ socket: String
+    ) throws -> Answer {
       let clock = ContinuousClock()
       let start = clock.now
-      while try !Self.run(arguments).output.contains("transport bluez:hci0 works"),
-        start.duration(to: clock.now) < .seconds(30)
-      {}
-      let answer = try ask(harness.bus.address, machine, socket: socket)
-      #expect(answer.troubles == [] && answer.code == 0)
-      #expect(answer.findings.contains { $0.layer == "transport" && $0.state == "ok" })
-      let status = try Self.run(["status", "--socket", socket, "--json"])
-      let counters = try JSONDecoder().decode(Status.self, from: Data(status.output.utf8)).counters["bluez"]
-      #expect(counters?["ownerChanges"] == 1 && counters?["garbage"] == 0)
-      harness.control("power 0 off")
-      while try !Self.run(arguments).output.contains("waits for its adapter"),
-        start.duration(to: clock.now) < .seconds(60)
-      {}
-      #expect(try ask(harness.bus.address, machine, socket: socket).troubles == ["power fault", "transport fault"])
-      // The daemon has our service there; to whoever asks for another daemon that one is a stranger.
-      let other = try ask(harness.bus.address, machine)
-      #expect(other.troubles == ["power fault", "name warning", "daemon fault"])
+      let arguments = ["doctor", "--bus", harness.bus.address, "--root", machine.folder, "--socket", socket, "--json"]
+      while start.duration(to: clock.now) < .seconds(60) {
+        let findings = try Self.run(arguments).output.split(separator: "\n").map {
+          try JSONDecoder().decode(Finding.self, from: Data($0.utf8))
+        }
+        let found = Answer(code: 0, findings: findings, text: "")
+        if found.troubles == troubles, findings.contains(where: { $0.layer == "transport" }) { break }
+      }
+      return try ask(harness.bus.address, machine, socket: socket)
+    }
+
+    @Test func daemonThatWorksIsWell() async throws {
+      let harness = try #require(FakeHarness(adapters: 1))
+      let machine = try Machine()
+      try await withDaemon(harness, machine) { socket in
+        let answer = try until([], harness, machine, socket)
+        #expect(answer.troubles == [] && answer.code == 0)
+        let status = try Self.run(["status", "--socket", socket, "--json"])
+        let counters = try JSONDecoder().decode(Status.self, from: Data(status.output.utf8)).counters["bluez"]
+        #expect(counters?["ownerChanges"] == 1 && counters?["garbage"] == 0)
+        harness.control("power 0 off")
+        let off = ["power fault", "transport fault"]
+        let answerOff = try until(off, harness, machine, socket)
+        #expect(answerOff.troubles == off)
+        // The daemon has our service there; to whoever asks for another daemon that one is a stranger.
+        let other = try ask(harness.bus.address, machine)
+        #expect(other.troubles == ["power fault", "name warning", "daemon fault"])
+      }
+    }
+
+    @Test func advertisementThatIsRefusedIsSaid() async throws {
+      let harness = try #require(FakeHarness(adapters: 1))
+      harness.control("fault advertisement-refused 1000")
+      let machine = try Machine()
+      try await withDaemon(harness, machine) { socket in
+        let answer = try until(["advertising fault"], harness, machine, socket)
+        #expect(answer.troubles == ["advertising fault"])
+      }
+    }
+
+    @Test func kernelThatDoesNotDialIsSaid() async throws {
+      let harness = try #require(FakeHarness(adapters: 3))
+      _ = harness.number(of: "ada")
+      let (bob, eve) = (harness.makeTransport("bob"), harness.makeTransport("eve"))
+      harness.control("fault abort 1000")
+      let machine = try Machine()
+      try await TransportContractProbe.running(harness, [bob, eve]) {
+        // The largest hint waits longest to dial, and nobody of these dials at all.
+        try await bob.advertise(Advertisement(hint: .max, digest: 1))
+        try await eve.advertise(Advertisement(hint: .max - 1, digest: 1))
+        try await withDaemon(harness, machine) { socket in
+          let answer = try until(["dialling fault"], harness, machine, socket)
+          #expect(answer.troubles == ["dialling fault"])
+        }
+      }
     }
 
     @Test func itOnlyReads() throws {
