@@ -13,7 +13,9 @@ let doctorCommand = Command(
     CommandExample("relaychat doctor --adapter hci1", "at this adapter, by name or address"),
   ],
   options: [
-    CommandOption("adapter", value: "ADAPTER", help: "Look at this adapter; without it at the first that is usable."),
+    CommandOption(
+      "adapter", value: "ADAPTER",
+      help: "Look at this adapter; without it at the daemon's, else at the first that is usable."),
     CommandOption("bus", value: "ADDRESS", help: "Ask on this bus, such as unix:path=/tmp/bus, not the system's."),
     CommandOption("root", value: "FOLDER", help: "Read /sys and /proc below this folder."),
   ],
