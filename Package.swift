@@ -112,7 +112,7 @@ let modules: [Target] = [
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
-  module("BlueZTransport", ["Streams", "Transports", "DBusKit"]),
+  module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -123,6 +123,7 @@ let modules: [Target] = [
   module(
     "Programs",
     ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "CLinux"]),
+  module("Diagnosing", ["Streams", "DBusKit", "BlueZTransport", "ControlAPI", "ControlClient"]),
   module("BotKit", ["ControlAPI"]),
   module(
     "NodeRuntime",
@@ -134,7 +135,7 @@ let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient"
 
 let apps: [Target] = [
   app("relaychatd", ["Arguments", "NodeRuntime", "Transports", "LocalTransport", "BlueZTransport"]),
-  app("relaychat", client + ["QRCodes"]),
+  app("relaychat", client + ["QRCodes", "DBusKit", "Diagnosing"]),
   app("relaychat-bot", client + ["BotKit"]),
   app("relaychat-logger", client),
   app(
@@ -184,6 +185,7 @@ let suites: [Target] = [
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
+  tests("Diagnosing", ["ControlAPI"]),
   tests("BotKit", ["ControlAPI"]),
   tests(
     "NodeRuntime",

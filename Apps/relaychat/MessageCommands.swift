@@ -96,6 +96,9 @@ private func text(_ event: ControlEvent) -> String? {
   case .link(let event):
     let reason = event.reason.map { ": " + $0 } ?? ""
     let peer = event.link.peer.map(PeerText.name) ?? event.link.address
+    if event.change == .unsteady {
+      return "\(time) " + TerminalText.neutralised("the link to \(peer) does not hold\(reason)")
+    }
     return "\(time) "
       + TerminalText.neutralised(
         "link \(event.link.id) to \(peer) \(event.change.rawValue) (\(event.link.step.rawValue))\(reason)")

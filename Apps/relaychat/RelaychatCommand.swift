@@ -11,6 +11,7 @@ let relaychatCommand = Command(
     CommandExample("relaychat listen", "show messages as they come"),
     CommandExample("relaychat peers", "who is there"),
     CommandExample("relaychat ping Ann", "how far somebody is"),
+    CommandExample("relaychat doctor", "why nobody is there"),
   ],
   options: CommonOptions.all + [CommonOptions.json],
   subcommands: [
@@ -23,6 +24,7 @@ let relaychatCommand = Command(
     Command(
       "links", summary: "list the links of the node",
       examples: [CommandExample("relaychat links", "which step each has reached, and why one failed")]),
+    doctorCommand,
     Command(
       "send", summary: "send a message",
       examples: [

@@ -9,6 +9,7 @@ let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (contex
   case "status": try await showStatus(context)
   case "peers": try await listPeers(context)
   case "links": try await listLinks(context)
+  case "doctor": try await diagnose(context)
   case "send": try await sendMessage(context)
   case "listen": try await listen(context)
   case "ping": try await ping(context)

@@ -1,5 +1,6 @@
 internal import DBusKit
 internal import Streams
+internal import Telemetry
 internal import Transports
 
 /// Dials, and everything else that BlueZ is asked to do and answers.
@@ -125,15 +126,19 @@ extension BlueZHost {
       let result = await call("/", BlueZNames.objectManager, "GetManagedObjects")
       guard mirror.generation == asked, mirror.owner == owner else { return }
       if case .success(let reply) = result, let objects = reply.arguments.first {
+        isDenied = false
         follow(mirror.take(snapshot: objects, order: reply.order))
         // What has gone while nobody looked.
         for device in peers.keys.sorted() where !mirror.isConnected(device) {
-          drop(device, .lost, "the connection is gone")
+          drop(device, .lost, EndReason.gone)
         }
         reconcile()
       } else if case .failure(let error) = result {
-        note("BlueZ does not answer: \(error.sentence)")
-        try? await context.time.sleep(now.advanced(by: BlueZLimits.firstRetry))
+        isDenied = error.isDenial
+        note(isDenied ? .notAllowed : .noAnswer(reason: error.sentence))
+        reconcile()
+        // A policy is changed by a person, a daemon that hangs comes to itself.
+        try? await context.time.sleep(now.advanced(by: isDenied ? BlueZLimits.lastRetry : BlueZLimits.firstRetry))
         if mirror.generation == asked { jobs.offer(.snapshot(generation: asked, owner: owner)) }
       }
     case .plan(let action): await perform(action, generation, call)
@@ -145,8 +150,10 @@ extension BlueZHost {
       }
       let meaning = ConnectFailure(error)
       guard meaning != .connected, !mirror.isConnected(device) else { return }
+      counters.count(.failedDials)
       if ceiling.failed(open: openLinks, isLimit: meaning == .limit, now: now) {
-        note("the controller holds \(ceiling.links) links")
+        keepCeiling()
+        note(.ceiling(ceiling.links))
       }
       fail(dial, .dialFailed(reached: .scan, reason: "\(error.sentence) after \(now.milliseconds(since: asked)) ms"))
       if meaning == .wrongBearer, let adapter, !mirror.isBonded(device) {
@@ -154,6 +161,15 @@ extension BlueZHost {
         jobs.offer(.remove(device: device, adapter: adapter))
       }
       reconcile()
+    case .recallCeiling(let address):
+      let kept = await context.memory.recall(Self.ceilingKey(address))
+      // What was learned meanwhile is newer.
+      if ceilingAdapter == address, ceiling.links == BlueZLimits.firstCeiling,
+        let kept = kept.flatMap({ LinkCeiling(kept: $0, now: now) })
+      {
+        ceiling = kept
+      }
+    case .keepCeiling(let address, let kept): await context.memory.keep(Self.ceilingKey(address), kept)
     case .disconnect(let device): _ = await call(device, BlueZNames.device, "Disconnect")
     case .remove(let device, let adapter):
       _ = await call(adapter, BlueZNames.adapter, "RemoveDevice", [.objectPath(device)])
@@ -219,9 +235,19 @@ extension BlueZHost {
         outcome = .refused
       }
       if case .registerAdvertisement = action, error.isNotPermitted { outcome = .exhausted }
-      if outcome != .already { note("\(action.sentence) was refused: \(error.sentence)") }
+      count(action, outcome)
+      if outcome != .already { note(.refused(action, reason: error.sentence)) }
     }
     plan.completed(action, outcome, now: now)
     reconcile()
+  }
+
+  private func count(_ action: AdapterPlan.Action, _ outcome: AdapterPlan.Outcome) {
+    guard outcome == .refused || outcome == .forbidden else { return }
+    switch action {
+    case .registerAdvertisement: counters.count(.refusedAdvertisements)
+    case .startDiscovery: counters.count(.refusedDiscoveries)
+    default: break
+    }
   }
 }

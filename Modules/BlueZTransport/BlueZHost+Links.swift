@@ -1,5 +1,6 @@
 internal import DBusKit
 internal import Streams
+internal import Telemetry
 internal import Transports
 
 /// Devices, and the links to them.
@@ -49,7 +50,7 @@ extension BlueZHost {
     alarm.set(drains.values.min())
     for (device, time) in endings.sorted(by: { $0.key < $1.key }) where time <= now {
       endings[device] = nil
-      drop(device, .lost, "the connection is gone")
+      drop(device, .lost, EndReason.gone)
     }
     alarm.set(endings.values.min())
   }
@@ -79,7 +80,7 @@ extension BlueZHost {
 
   func connected(_ device: String) {
     guard let adapter, device.hasPrefix(adapter + "/") else { return }
-    if endings.removeValue(forKey: device) != nil { drop(device, .lost, "the connection is gone") }
+    if endings.removeValue(forKey: device) != nil { drop(device, .lost, EndReason.gone) }
     guard !closing.contains(device) else { return }
     let dial = currentDial(of: device)
     if peers[device] == nil {
@@ -134,7 +135,7 @@ extension BlueZHost {
     if peers[device] == nil {
       // A write may come before the word that the device has connected: it is proof enough.
       guard let adapter, device.hasPrefix(adapter + "/"), mirror.properties(device, BlueZNames.device) != nil else {
-        counts.garbage += 1
+        counters.count(.garbage)
         return
       }
       connected(device)
@@ -158,8 +159,8 @@ extension BlueZHost {
       case .deliver(let frame): peers[device]?.link?.deliver(frame)
       case .silent: silent(device)
       case .refuse:
-        counts.garbageWriters += 1
-        drop(device, .lost, "it writes what means nothing")
+        counters.count(.garbageWriters)
+        drop(device, .lost, EndReason.garbage)
         if mirror.isConnected(device) { close(device) }
       case .end(let end, let reason):
         let isOurs = peers[device].map { $0.dial == nil && ($0.negotiation.isDialler || $0.link != nil) } ?? false
@@ -167,7 +168,7 @@ extension BlueZHost {
         // A radio connection that outlived its link is of no use to anybody.
         if isOurs, end == .lost, mirror.isConnected(device) { close(device) }
       case .restart(let hello):
-        drop(device, .lost, "the peer has begun anew")
+        drop(device, .lost, EndReason.anew)
         receive(hello, from: device)
       }
     }
@@ -177,7 +178,7 @@ extension BlueZHost {
   /// A device that is no node, a headset say, is left alone. A node that says nothing is a connection without its ends.
   private func silent(_ device: String) {
     guard mirror.isOurs(device) else {
-      counts.foreignDevices += 1
+      counters.count(.foreignDevices)
       return
     }
     partings[device] = now.advanced(by: BlueZLimits.staleAfter)
@@ -198,7 +199,7 @@ extension BlueZHost {
           .array(element: "s", []),
         ])
     }
-    if outgoing.offer(sent) != .accepted { counts.discardedWrites += 1 }
+    if outgoing.offer(sent) != .accepted { counters.count(.discardedWrites) }
   }
 
   /// The one who writes, so that what is said first goes first.
@@ -227,7 +228,7 @@ extension BlueZHost {
     partings[device] = nil
     let target = peer.negotiation.target
     shared.state.withLock { $0.links[device] = .some(target) }
-    _ = ceiling.opened(open: openLinks)
+    if ceiling.opened(open: openLinks) { keepCeiling() }
     if let dial = peer.dial, let waiting = pending.removeValue(forKey: dial) {
       _ = dials.remove(dial)
       peers[device]!.dial = nil
@@ -241,6 +242,22 @@ extension BlueZHost {
     }
     if inbound.offer(link) != .accepted { link.close() }
   }
+
+  /// Another adapter, another controller: what was learned of this one is looked up.
+  func followCeiling() {
+    guard let address = adapter.flatMap({ mirror.value($0, BlueZNames.adapter, "Address")?.asString }),
+      address != ceilingAdapter
+    else { return }
+    ceilingAdapter = address
+    ceiling = LinkCeiling(now: now)
+    jobs.offer(.recallCeiling(adapter: address))
+  }
+
+  func keepCeiling() {
+    if let ceilingAdapter { jobs.offer(.keepCeiling(adapter: ceilingAdapter, ceiling.kept)) }
+  }
+
+  static func ceilingKey(_ address: String) -> String { "ceiling/\(address)" }
 
   var openLinks: Int { peers.values.count { $0.link != nil } }
 
@@ -277,7 +294,7 @@ extension BlueZHost {
   func close(_ device: String) {
     closing.insert(device)
     if outgoing.offer(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")) != .accepted {
-      counts.discardedWrites += 1
+      counters.count(.discardedWrites)
     }
   }
 
@@ -294,12 +311,12 @@ extension BlueZHost {
   func drop(_ device: String, _ end: LinkEnd, _ reason: String) {
     guard let peer = peers.removeValue(forKey: device) else { return }
     if peer.link != nil, end != .closedHere, end != .transportStopped {
-      context.note("the link to \(mirror.address(of: device) ?? device) has ended: \(reason)")
+      context.note(BlueZNotice.linkEnded(address: mirror.address(of: device) ?? device, reason: reason).sentence)
     }
     endings[device] = nil
     drains[device] = nil
     shared.state.withLock { $0.links[device] = nil }
-    counts.garbage += peer.negotiation.garbage
+    counters.count(.garbage, by: peer.negotiation.garbage)
     peer.link?.finish(end)
     if let dial = peer.dial {
       let reached = pending[dial]?.reached ?? .scan

@@ -1,5 +1,6 @@
 internal import DBusKit
 internal import Streams
+internal import Telemetry
 internal import Transports
 
 /// Runs the state of a `BlueZRadio`: reads what BlueZ says, asks the plans, carries out what they answer.
@@ -14,6 +15,8 @@ actor BlueZHost {
     case remove(device: String, adapter: String)
     case subscribe(device: String, characteristic: String)
     case snapshot(generation: Int, owner: String)
+    case recallCeiling(adapter: String)
+    case keepCeiling(adapter: String, [UInt8])
   }
 
   struct Pending {
@@ -61,19 +64,25 @@ actor BlueZHost {
   var ceiling: LinkCeiling
   var duty: ScanDuty
   var isScanning = false
+  /// The address of the adapter whose ceiling that is.
+  var ceilingAdapter: String?
   var nextSightings = MonotonicTime.start
-  var counts = BlueZCounts()
-  var lastNote: String?
+  let counters: CounterSet<BlueZCounter>
+  /// The bus does not let us speak to this owner.
+  var isDenied = false
+  var lastNote: BlueZNotice?
 
   init(
     configuration: BlueZRadio.Configuration, context: TransportContext, state: Latest<TransportState>,
-    sightings: Hints<TransportAddress, Sighting>, inbound: Channel<any TransportLink>
+    sightings: Hints<TransportAddress, Sighting>, inbound: Channel<any TransportLink>,
+    counters: CounterSet<BlueZCounter>
   ) {
     self.configuration = configuration
     self.context = context
     self.state = state
     self.sightings = sightings
     self.inbound = inbound
+    self.counters = counters
     alarm = Alarm(time: context.time)
     plan = AdapterPlan(mayPower: configuration.mayPower)
     ceiling = LinkCeiling(now: context.time.now())
@@ -91,10 +100,10 @@ actor BlueZHost {
         wait = BlueZLimits.firstRetry
         await serve(bus)
         guard !Task.isCancelled else { break }
-        note("the bus is gone")
+        note(.busGone)
       } catch {
         become(.unsupported)
-        note("there is no system bus: \(error.sentence)")
+        note(.noBus(reason: error.sentence))
       }
       try? await context.time.sleep(now.advanced(by: wait))
       wait = min(wait * 2, BlueZLimits.lastRetry)
@@ -151,9 +160,9 @@ actor BlueZHost {
       if mirror.owner == nil { lose(owner: reply.arguments.first?.asString) }
     } catch {
       if mirror.owner == nil { lose(owner: nil) }
-      if case .remote(let name, _) = error, name == DBusErrorName.accessDenied {
+      if error.isDenial {
         become(.unauthorized)
-        note("the bus does not let us speak to BlueZ: put this user into the group bluetooth")
+        note(.notAllowed)
       }
     }
   }
@@ -164,11 +173,13 @@ actor BlueZHost {
     peers = [:]
     for number in dials.numbers { fail(number, .notPoweredOn) }
     mirror.setOwner(owner)
+    isDenied = false
     shared.state.withLock { $0.owner = owner }
+    counters.count(.ownerChanges)
     if let owner {
       jobs.offer(.snapshot(generation: mirror.generation, owner: owner))
     } else {
-      note("BlueZ is not running: start bluetooth.service")
+      note(.notRunning)
     }
     reconcile()
   }
@@ -178,7 +189,7 @@ actor BlueZHost {
   private func receive(_ event: DBusEvent) {
     switch event {
     case .missed(let number):
-      counts.missedSignals += UInt64(number)
+      counters.count(.missedSignals, by: UInt64(number))
       // What was missed may have been anything: look at everything again.
       if let owner = mirror.owner { jobs.offer(.snapshot(generation: mirror.generation, owner: owner)) }
     case .call(let call, _): receive(call)
@@ -205,7 +216,7 @@ actor BlueZHost {
 
   private func receive(_ call: DBusMessage) {
     guard call.sender == mirror.owner else {
-      counts.foreignCalls += 1
+      counters.count(.foreignCalls)
       return
     }
     switch call.member {
@@ -229,7 +240,7 @@ actor BlueZHost {
       giveUp(number)
     }
     endOverdue(now: now)
-    _ = ceiling.tick(now: now)
+    if ceiling.tick(now: now) { keepCeiling() }
     if nextSightings <= now {
       nextSightings = now.advanced(by: BlueZLimits.sightingRepeat)
       if plan.isDiscovering { tellSightings() }
@@ -249,6 +260,7 @@ actor BlueZHost {
       dropAll(found == adapter ? "the adapter was switched off" : "the adapter is gone")
     }
     adapter = found
+    followCeiling()
     plan.observe(adapter: found, isUsable: isUsable, isPowered: isPowered, isNewOwner: isNew, now: now)
     duty.observe(links: openLinks, isFull: !ceiling.mayDial(open: openLinks), now: now)
     plan.isScanning = isScanning && duty.isListening(now: now)
@@ -263,12 +275,12 @@ actor BlueZHost {
     if mirror.owner == nil {
       new = .unsupported
     } else if !mirror.isComplete {
-      new = .resetting
+      new = isDenied ? .unauthorized : .resetting
     } else if adapter == nil {
-      note("there is no Bluetooth adapter" + (configuration.adapter.map { " \($0)" } ?? "") + "; plug one in")
+      note(.noAdapter(named: configuration.adapter))
       new = .unsupported
     } else if !isPowered {
-      note("the adapter is switched off: bluetoothctl power on, or set power-adapter=yes")
+      note(.switchedOff)
       new = .poweredOff
     } else if !isUsable {
       new = .resetting
@@ -293,10 +305,10 @@ actor BlueZHost {
   }
 
   /// Says something once, until something else is to be said.
-  func note(_ text: String) {
-    guard text != lastNote else { return }
-    lastNote = text
-    context.note(text)
+  func note(_ notice: BlueZNotice) {
+    guard notice != lastNote else { return }
+    lastNote = notice
+    context.note(notice.sentence)
   }
 
   // MARK: Wishes
@@ -357,14 +369,4 @@ final class SharedFacts: Sendable {
       return (bye.map { [$0] } ?? []) + [.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")]
     }
   }
-}
-
-/// What happened, for counters and leak checks.
-struct BlueZCounts: Sendable, Equatable {
-  var missedSignals: UInt64 = 0
-  var foreignCalls: UInt64 = 0
-  var foreignDevices: UInt64 = 0
-  var garbage: UInt64 = 0
-  var garbageWriters: UInt64 = 0
-  var discardedWrites: UInt64 = 0
 }

@@ -1,5 +1,6 @@
 package import DBusKit
 package import Streams
+internal import Telemetry
 package import Transports
 
 /// Nodes that meet over Bluetooth LE, through BlueZ' D-Bus API and nothing else: no raw HCI, no management socket, no
@@ -24,16 +25,21 @@ package final class BlueZRadio: Transport {
   package let inbound = Channel<any TransportLink>(capacity: TransportsLimits.waitingInbound)
 
   private let host: BlueZHost
+  private let counts = CounterSet<BlueZCounter>("bluez")
 
   package init(configuration: Configuration, context: TransportContext) {
     properties = TransportProperties(
       scheme: "bluez", name: configuration.adapter.map { "bluez:\($0)" } ?? "bluez",
       bytesPerSecond: BlueZLimits.bytesPerSecond, linkLimit: BlueZLimits.mostLinks)
     host = BlueZHost(
-      configuration: configuration, context: context, state: state, sightings: sightings, inbound: inbound)
+      configuration: configuration, context: context, state: state, sightings: sightings, inbound: inbound,
+      counters: counts)
   }
 
-  func counts() async -> BlueZCounts { await host.counts }
+  package var counters: [String: UInt64] {
+    Dictionary(uniqueKeysWithValues: BlueZCounter.allCases.map { ($0.rawValue, counts[$0]) })
+  }
+
   func holdings() async -> BlueZHost.Holdings { await host.holdings }
 
   package func run() async throws { try await host.run() }

@@ -1,10 +1,10 @@
-internal import DBusKit
+package import DBusKit
 
 /// What errors of BlueZ mean. Names are matched first, then words; the words changed with 5.62 and may again, so there is
 /// always a way out.
 extension DBusError {
   /// For people.
-  var sentence: String {
+  package var sentence: String {
     switch self {
     case .remote(let name, let message): message.isEmpty ? name : message
     case .timedOut: "no answer in time"
@@ -27,6 +27,12 @@ extension DBusError {
   }
 
   var isNotPermitted: Bool { shortName == "NotPermitted" }
+
+  /// Whether the policy of the bus has refused the call.
+  package var isDenial: Bool {
+    guard case .remote(let name, _) = self else { return false }
+    return name == DBusErrorName.accessDenied
+  }
 
   var isInProgress: Bool { shortName == "InProgress" || says("in progress") }
 
@@ -88,7 +94,7 @@ enum ConnectFailure: Sendable, Hashable {
 }
 
 extension AdapterPlan.Action {
-  var sentence: String {
+  package var sentence: String {
     switch self {
     case .power: "switching the adapter on"
     case .powerOff: "switching the adapter off, because listening is stuck,"

@@ -7,6 +7,17 @@ package struct LinkCeiling: Sendable, Equatable {
   private var mayRiseAt: MonotonicTime
   private var failuresAtCeiling = 0
 
+  /// What is kept of it for an adapter: a version and the number, one byte each.
+  package var kept: [UInt8] { [Self.version, UInt8(clamping: links)] }
+
+  private static let version: UInt8 = 1
+
+  /// What was kept. Nil for anything else; a number beyond the bounds counts as the nearest within.
+  package init?(kept: [UInt8], now: MonotonicTime) {
+    guard kept.count == 2, kept[0] == Self.version else { return nil }
+    self.init(links: Int(kept[1]), now: now)
+  }
+
   /// - Parameter links: what was learned before, of this adapter.
   package init(links: Int = BlueZLimits.firstCeiling, now: MonotonicTime) {
     self.links = min(max(links, BlueZLimits.fewestLinks), BlueZLimits.mostLinks)

@@ -155,7 +155,7 @@ package struct LinkNegotiation: Sendable {
       return received(inner.bytes, hasRoom: hasRoom, now: now)
     case .bye:
       guard heard != nil else { return [] }
-      return end(.closedByPeer, "the peer has closed the link")
+      return end(.closedByPeer, EndReason.closed)
     case .data(let sequence, let frame):
       guard phase == .open else {
         garbage &+= 1
@@ -235,13 +235,13 @@ package struct LinkNegotiation: Sendable {
     if phase == .open, signAt <= now {
       // BlueZ keeps the connection of a program that has died, and says nothing.
       missedSigns += 1
-      guard missedSigns <= BlueZLimits.missedSigns else { return actions + end(.lost, "no sign of life") }
+      guard missedSigns <= BlueZLimits.missedSigns else { return actions + end(.lost, EndReason.silent) }
       signAt = now.advanced(by: BlueZLimits.signTime)
       actions.append(.say(.probe(window.lastSent)))
     }
     switch window.tick(now: now) {
     case .probe(let sequence): actions.append(.say(.probe(sequence)))
-    case .giveUp: actions += end(.lost, "the peer grants no more room")
+    case .giveUp: actions += end(.lost, EndReason.stuck)
     case nil: break
     }
     return actions

@@ -66,10 +66,14 @@ public struct PeerEvent: Codable, Sendable, Equatable {
 }
 
 public struct LinkEvent: Codable, Sendable, Equatable {
-  public enum Change: String, Codable, Sendable, CaseIterable { case up, down, step }
+  public enum Change: String, Codable, Sendable, CaseIterable {
+    case up, down, step
+    /// The link to this peer came up three times within a minute; `reason` names what ended those before.
+    case unsteady
+  }
 
   public var change: Change
-  /// Why it is down.
+  /// Why it is down, or does not hold.
   public var reason: String?
   public var link: LinkRecord
 

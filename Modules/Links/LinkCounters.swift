@@ -30,6 +30,8 @@ package enum LinkCount: String, CounterReason {
   case queueFull, expired, unacknowledged, tooLong, linkDown
   /// Its author was blocked while it waited.
   case originBlocked
+  /// A peer came back three times within a minute.
+  case unsteady
   /// The transport dropped received frames because we were slow.
   case transportDropped
 }

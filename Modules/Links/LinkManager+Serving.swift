@@ -267,6 +267,7 @@ extension LinkManager {
               transport: configuration.transports[physical.key.transport].properties.name))
         }
         configuration.log.info("neighbour up", ["peer": .text(peer.shortHex), "slot": .integer(slot)])
+        noteReturn(of: peer, over: physical)
         if let card { _ = await events.send(.up(slot: slot, card: card)) }
       case .moved(let slot, let id):
         if let peer = table.slots[slot]?.peer { notices.send(.moved(link: id.number, peer: peer)) }
@@ -275,11 +276,22 @@ extension LinkManager {
         settleDrops(slot) { $0.reset() }
         reassembly.drop(link: UInt64(slot))
         notices.send(.down(peer: peer, reason: reason))
+        reconnects.down(peer, reason: reason, now: configuration.time.now())
         configuration.log.info("neighbour down", ["peer": .text(peer.shortHex), "reason": .text(reason)])
         _ = await events.send(.down(slot: slot, peer: peer))
       }
     }
     publishOccupancy()
+  }
+
+  /// Says when a peer came back once too often.
+  private func noteReturn(of peer: PeerID, over physical: PhysicalLink?) {
+    guard let alarm = reconnects.up(peer, now: configuration.time.now()) else { return }
+    counters.count(.unsteady)
+    configuration.log.warning(
+      "the link to a neighbour does not hold",
+      ["peer": .text(peer.shortHex), "reconnects": .integer(alarm.reconnects), "causes": .text(alarm.sentence)])
+    if let physical { notices.send(.unsteady(link: physical.link.id.number, alarm)) }
   }
 
   private func publishOccupancy() {

@@ -55,6 +55,7 @@ package actor LinkManager {
   var table: LinkTable
   var plan: DialPlan
   var allowance = HandshakeAllowance()
+  var reconnects = ReconnectWatch()
   var links: [LinkID: PhysicalLink] = [:]
   var transfers: [LinkTransfer?] = Array(repeating: nil, count: LinksLimits.slots)
   var reassembly: Reassembly

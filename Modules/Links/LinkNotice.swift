@@ -8,6 +8,8 @@ package enum LinkNotice: Sendable {
   case up(link: UInt64, peer: PeerID, role: LinkRole, transport: String)
   case moved(link: UInt64, peer: PeerID)
   case down(peer: PeerID, reason: String)
+  /// The link to a peer came back too often; told after its `up`.
+  case unsteady(link: UInt64, ReconnectWatch.Alarm)
   case refused(link: UInt64, reason: LinkTable.CloseReason)
 }
 

@@ -59,6 +59,14 @@ package enum LinksLimits {
   /// ...and closed when none comes for this long.
   package static let deadAfter: Duration = .seconds(90)
 
+  /// So many new links to one peer within this time are told as an event: fewer are a walk through a door.
+  package static let reconnects = 3
+  package static let reconnectTime: Duration = .seconds(60)
+  /// Of the new links to one peer within that time the last so many are kept in mind.
+  package static let reconnectsKept = 16
+  /// Peers whose links are watched for that: several times what can be linked at once.
+  package static let watchedPeers = 256
+
   /// Addresses remembered for dialling; the one not heard for longest goes.
   package static let candidates = 256
   /// An address not heard for this long is dialled no more.

@@ -36,7 +36,8 @@ enum DaemonProcess {
       throw .identity(error)
     }
     let profile = try await profile(configuration, plain: plain)
-    let transports = try makeTransports(configuration, time: time, name: profile.name.text, log: log)
+    let transports = try makeTransports(
+      configuration, time: time, name: profile.name.text, plain: plain, log: log)
     let node = try makeNode(
       identity, profile: profile, transports: transports.map(\.transport), plain: plain, archive: archive, time: time,
       log: log, configuration: configuration, security: security)
@@ -135,7 +136,7 @@ enum DaemonProcess {
   }
 
   private static func makeTransports(
-    _ configuration: DaemonConfiguration, time: TimeSource, name: String, log: Log
+    _ configuration: DaemonConfiguration, time: TimeSource, name: String, plain: PlainStore, log: Log
   ) throws(DaemonError) -> [NodeParts.RunningTransport] {
     let seed: UInt64
     do { seed = try RandomSource.system.u64() } catch { throw .primitive }
@@ -146,7 +147,8 @@ enum DaemonProcess {
       let log = log.labelled(chosen.options.scheme)
       let context = TransportContext(
         time: time, random: { jitter.next() }, nextLinkID: { counter.next() }, nodeName: name,
-        note: { text in log.notice("transport", ["note": .text(text)]) })
+        note: { text in log.notice("transport", ["note": .text(text)]) },
+        memory: TransportShelf(scheme: chosen.options.scheme, store: plain, log: log).memory)
       do {
         made.append(
           NodeParts.RunningTransport(transport: try chosen.factory.make(chosen.options, context), jitter: jitter))

@@ -69,6 +69,11 @@ struct EventBridge: Sendable {
           record { $0.address == address }.map { LinkEvent(change: .step, reason: reason, link: $0) }
         case .up(let link, _, _, _): record { $0.link == link }.map { LinkEvent(change: .up, link: $0) }
         case .moved(let link, _): record { $0.link == link }.map { LinkEvent(change: .step, link: $0) }
+        case .unsteady(let link, let alarm):
+          record { $0.link == link }.map {
+            LinkEvent(
+              change: .unsteady, reason: "\(alarm.reconnects) new links within a minute: \(alarm.sentence)", link: $0)
+          }
         case .refused(let link, let reason):
           record { $0.link == link }.map { LinkEvent(change: .step, reason: reason.rawValue, link: $0) }
         case .down(let peer, let reason):

@@ -117,6 +117,12 @@ package final class Node: Sendable {
     counters.register(advertiser.counters)
     counters.register(relay.counters)
     counters.register(session.counters)
+    for transport in environment.transports {
+      counters.register(transport.properties.scheme) {
+        transport.counters.sorted { $0.key < $1.key }.prefix(TransportsLimits.counters)
+          .map { (reason: $0.key, count: $0.value) }
+      }
+    }
   }
 
   /// Runs the actors; the transports are run by whoever supervises them.

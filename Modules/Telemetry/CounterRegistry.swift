@@ -24,6 +24,19 @@ package final class CounterRegistry: Sendable {
     }
   }
 
+  /// Counters that are kept elsewhere: `read` gives name and count of each, and is asked at every snapshot. False when
+  /// the registry is full.
+  @discardableResult package func register(
+    _ group: String, read: @escaping @Sendable () -> [(reason: String, count: UInt64)]
+  ) -> Bool {
+    let source = Source(group: group, read: read)
+    return sources.withLock { sources in
+      guard sources.count < TelemetryLimits.counterSets else { return false }
+      sources.append(source)
+      return true
+    }
+  }
+
   /// A new set that is registered at once.
   package func makeSet<Reason: CounterReason>(_ group: StaticString, of: Reason.Type = Reason.self)
     -> CounterSet<Reason>

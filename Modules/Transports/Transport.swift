@@ -24,6 +24,10 @@ public protocol Transport: Sendable {
   /// Links that another node opened to us, subscribed and ready for frames. One consumer.
   var inbound: Channel<any TransportLink> { get }
 
+  /// What the transport has counted since it was made, by names in the manner of `droppedFrames`; shown by `status`. May
+  /// be asked at any time from anywhere. `TransportsLimits.counters` of them are shown.
+  var counters: [String: UInt64] { get }
+
   /// Runs the transport. See the contract above.
   func run() async throws
 
@@ -38,6 +42,11 @@ public protocol Transport: Sendable {
   func connect(
     to address: TransportAddress, progress: @escaping @Sendable (DialStep) -> Void
   ) async throws(TransportError) -> any TransportLink
+}
+
+extension Transport {
+  /// Nothing is counted.
+  public var counters: [String: UInt64] { [:] }
 }
 
 /// What a transport is and what it carries, constant for its life.

@@ -73,16 +73,19 @@ public struct TransportContext: Sendable {
   public var nodeName: String
   /// A message for the log: never payloads, never keys.
   public var note: @Sendable (String) -> Void
+  /// What was learned and is to be known again after a restart.
+  public var memory: TransportMemory
 
   public init(
     time: TimeSource, random: @escaping @Sendable () -> UInt64, nextLinkID: @escaping @Sendable () -> LinkID,
-    nodeName: String, note: @escaping @Sendable (String) -> Void
+    nodeName: String, note: @escaping @Sendable (String) -> Void, memory: TransportMemory = .none
   ) {
     self.time = time
     self.random = random
     self.nextLinkID = nextLinkID
     self.nodeName = nodeName
     self.note = note
+    self.memory = memory
   }
 }
 

@@ -10,6 +10,12 @@ public enum TransportsLimits {
   public static let newsPerLink = 8
   /// Sightings that wait, one per address: a crowd in one room.
   public static let waitingSightings = 256
+  /// What a transport may keep over restarts: a few numbers for each adapter that it has ever seen.
+  public static let bytesOfKey = 64
+  public static let bytesOfMemory = 256
+  public static let keys = 64
+  /// Counters of one transport that are shown, in the order of their names.
+  public static let counters = 64
   /// Links that wait to be taken over.
   public static let waitingInbound = 16
 }

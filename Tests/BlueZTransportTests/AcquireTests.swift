@@ -104,7 +104,8 @@ extension ThroughBlueZ {
         let sockets = server.ends.withLock { $0.count }
         for index in 0..<sockets { server.write(index, UInt8(10 + index)) }
         let expected = generation == .exact ? 2 : 2 * sockets
-        for _ in 0..<200 where heard.lines.withLock({ $0.count < expected }) { harness.control("inventory") }
+        let isHeard = await harness.until(.seconds(200)) { heard.lines.withLock { $0.count } >= expected }
+        #expect(isHeard)
         harness.control("drop 0 2")
         harness.control("inventory")
         let closed = (0..<sockets).map { server.isClosed($0) }

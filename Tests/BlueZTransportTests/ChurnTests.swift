@@ -196,6 +196,7 @@ private final class Churn {
 
   func holdings() throws -> ThroughBlueZ.ChurnTests.Holdings {
     let (fake, nodes, inspector) = (fake, nodes, try #require(inspector))
+    let socket = bus.address.replacing("unix:path=", with: "")
     return try call {
       let inside = await withTaskGroup(of: (Int, BlueZHost.Holdings).self) { group in
         for (number, node) in nodes.enumerated() { group.addTask { (number, await node.radio.holdings()) } }
@@ -215,7 +216,8 @@ private final class Churn {
       }
       let all = nodes.indices.compactMap { inside[$0] }
       return ThroughBlueZ.ChurnTests.Holdings(
-        descriptors: FileDescriptors.count, matchRules: rules, mirrored: all.map(\.mirrored), peers: all.map(\.peers),
+        descriptors: FileDescriptors.connected(to: socket), matchRules: rules, mirrored: all.map(\.mirrored),
+        peers: all.map(\.peers),
         waiting: all.map(\.waiting), inventory: await fake.control("inventory"))
     }
   }

@@ -20,8 +20,8 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   private let links = LinkCounter()
   private let random = Protected(SeededGenerator(seed: 5))
 
-  init?(adapters: Int = 10, options: [String] = []) {
-    guard let bus = PrivateBus(.system) else { return nil }
+  init?(adapters: Int = 10, options: [String] = [], bus: PrivateBus? = PrivateBus(.system)) {
+    guard let bus else { return nil }
     self.bus = bus
     arguments = ["--bus", bus.address, "--adapters", "\(adapters)"] + options
     guard start() else { return nil }
@@ -29,15 +29,22 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
 
   private func start() -> Bool {
     (process, input, output) = (Process(), Pipe(), Pipe())
-    let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? CommandLine.arguments[0]
-    process.executableURL = URL(fileURLWithPath: folder).deletingLastPathComponent().appendingPathComponent(
-      "fake-bluez")
+    process.executableURL = Self.program("fake-bluez")
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
     do { try process.run() } catch { return false }
     return line() == "ready"
   }
+
+  /// A program of this package, beside the tests.
+  static func program(_ name: String) -> URL {
+    let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? CommandLine.arguments[0]
+    return URL(fileURLWithPath: folder).deletingLastPathComponent().appendingPathComponent(name)
+  }
+
+  /// Of the stand-in.
+  var processNumber: Int32 { process.processIdentifier }
 
   /// Another bluetoothd on the same bus.
   func restart() -> Bool { lock.withLock { start() } }

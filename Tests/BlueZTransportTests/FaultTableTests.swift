@@ -18,7 +18,7 @@ extension ThroughBlueZ {
       try await harness.withNodes { ada, bob in
         harness.control("foreign 9 1")
         let radio = bob as? BlueZRadio
-        let isCounted = await harness.until(.seconds(30)) { await radio?.counts().foreignDevices == 1 }
+        let isCounted = await harness.until(.seconds(30)) { radio?.counters["foreignDevices"] == 1 }
         #expect(isCounted)
         try await harness.insist(ada)
         _ = await harness.until(.seconds(30)) { false }
@@ -34,7 +34,7 @@ extension ThroughBlueZ {
         let radio = bob as? BlueZRadio
         let isSentAway = await harness.until(.seconds(20)) { harness.control("linked 9 1") == "no" }
         #expect(isSentAway)
-        #expect(await radio?.counts().garbageWriters == 1)
+        #expect(radio?.counters["garbageWriters"] == 1)
         #expect(link.end == nil && harness.control("linked 0 1") == "yes")
       }
     }
@@ -148,11 +148,11 @@ extension ThroughBlueZ {
     }
 
     @Test func everyAdvertisingInstanceTakenMeansWaitingForOne() async throws {
-      harness.control("instances 1 5")
+      harness.control("occupy 1 5")
       try await harness.withNodes { ada, bob in
         _ = await harness.until(.seconds(10)) { false }
         #expect(bob.state.value == .poweredOn)
-        harness.control("instances 1 4")
+        harness.control("occupy 1 4")
         for await sighting in ada.sightings where sighting.address == harness.address(of: "bob") {
           #expect(sighting.advertisement?.hint == 7, "with our part: leaving it out would not have helped")
           break

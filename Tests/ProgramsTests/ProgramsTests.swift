@@ -1,11 +1,31 @@
 import Arguments
 import ControlAPI
 import ControlClient
+import Foundation
 import Glibc
 import Lifecycle
 import Testing
 
 @testable import Programs
+
+/// The unit of the bot names options that every program of its kind has.
+@Suite struct BotUnitTests {
+  @Test func commandLineOfTheBotIsUnderstood() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let unit = try String(
+      contentsOf: root.appendingPathComponent("Tools/systemd/relaychat-bot.service"), encoding: .utf8)
+    let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+    let words = line.dropFirst("ExecStart=".count).split(separator: " ").map(String.init)
+    #expect(words[0].hasSuffix("/relaychat-bot"))
+    let command = Command("relaychat-bot", summary: "", options: CommonOptions.all)
+    guard case .run(let invocation) = try command.parse(Array(words.dropFirst())) else {
+      Issue.record("it runs nothing")
+      return
+    }
+    #expect(invocation.options["socket"] == [StandardPaths(environment: [:], user: 0).socket])
+  }
+}
 
 @Suite struct ProgramTextTests {
   @Test func peersAreANameAndEightDigits() {

@@ -34,9 +34,16 @@ import Testing
     #expect(registry.nonZero().map(\.name) == [CounterName(group: "relay.drop", reason: "full")])
   }
 
+  @Test func countersThatAreKeptElsewhereAreShown() {
+    let registry = CounterRegistry()
+    #expect(registry.register("bluez") { [(reason: "garbage", count: 4), (reason: "other", count: 0)] })
+    #expect(registry.snapshot()["bluez"] == ["garbage": 4, "other": 0])
+  }
+
   @Test func registryIsBounded() {
     let registry = CounterRegistry()
     for _ in 0..<TelemetryLimits.counterSets { #expect(registry.register(CounterSet<Single>("x"))) }
     #expect(!registry.register(CounterSet<Single>("x")))
+    #expect(!registry.register("y") { [] })
   }
 }

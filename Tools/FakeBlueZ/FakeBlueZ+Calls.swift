@@ -6,6 +6,7 @@ extension FakeBlueZ {
   func receive(_ event: DBusEvent) async {
     switch event {
     case .call(let call, _):
+      if let member = call.member { called.insert(member) }
       if call.member == "WriteValue" || call.member == "StartNotify" || call.member == "StopNotify" {
         await gatt(call)
       } else {
@@ -33,9 +34,11 @@ extension FakeBlueZ {
       let had = state.adapters[number].applications.contains { $0.owner == name }
       state.adapters[number].sessions[name] = nil
       state.adapters[number].advertised.removeAll { $0.owner == name }
+      if state.adapters[number].isPlugged { await export(adapter: number) }
       guard had else { continue }
       await withdrawServices(of: number)
       state.adapters[number].applications.removeAll { $0.owner == name }
+      if state.adapters[number].isPlugged { await export(adapter: number) }
       await offerServices(of: number)
     }
   }
@@ -108,6 +111,7 @@ extension FakeBlueZ {
     case (Names.gattManager, "UnregisterApplication"):
       await withdrawServices(of: number)
       state.adapters[number].applications.removeAll { $0.owner == sender && $0.path == call.argument(0)?.asString }
+      await export(adapter: number)
       await offerServices(of: number)
       await succeed(call)
     case (Names.advertisingManager, "RegisterAdvertisement"): await registerAdvertisement(call, number, sender)
@@ -118,6 +122,7 @@ extension FakeBlueZ {
         return
       }
       state.adapters[number].advertised.removeAll { $0.owner == sender && $0.path == path }
+      await export(adapter: number)
       await succeed(call)
     case (Names.device, "Pair"):
       pairings += 1
@@ -163,6 +168,7 @@ extension FakeBlueZ {
       return
     }
     state.adapters[number].applications.append(application)
+    await export(adapter: number)
     await offerServices(of: number)
     await succeed(call)
   }
@@ -202,7 +208,7 @@ extension FakeBlueZ {
       await refuse(call, "AlreadyExists", "Already Exists")
       return
     }
-    guard state.adapters[number].advertised.count + faults.takenInstances < 5 else {
+    guard state.adapters[number].advertised.count + state.adapters[number].foreignAdvertisements < 5 else {
       await refuse(call, "NotPermitted", "Maximum advertisements reached")
       return
     }
@@ -217,6 +223,7 @@ extension FakeBlueZ {
     state.adapters[number].advertised.append(
       FakeState.Advertised(owner: sender, path: path, properties: properties))
     state.adapters[number].isSilenced = false
+    await export(adapter: number)
     await succeed(call)
   }
 

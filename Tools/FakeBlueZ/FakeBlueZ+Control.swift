@@ -111,13 +111,19 @@ extension FakeBlueZ {
     case "plug":
       guard let one = number(1) else { return "plug I" }
       await plug(one)
+    case "ability":
+      guard let one = number(1), let ability = FakeState.Ability(rawValue: words.last ?? "") else {
+        return "ability I full|classic|silent|central"
+      }
+      state.adapters[one].ability = ability
+      await export(adapter: one)
+    case "occupy":
+      guard let one = number(1), let count = number(2) else { return "occupy I COUNT" }
+      state.adapters[one].foreignAdvertisements = count
+      await tellInstances(one)
     case "fault":
       guard words.count == 3, let count = number(2) else { return "fault NAME COUNT" }
       guard set(fault: words[1], to: count) else { return "there is no fault \(words[1])" }
-    case "instances":
-      guard let one = number(1), let taken = number(2) else { return "instances I TAKEN" }
-      faults.takenInstances = taken
-      await tellInstances(one)
     case "remove":
       guard let one = number(1), let other = number(2) else { return "remove I DEVICE" }
       await removeDevice(other, at: one)
@@ -143,13 +149,14 @@ extension FakeBlueZ {
       guard let one = number(1) else { return "listened I" }
       return "\(listened(one))"
     case "stop": await stop()
+    case "calls": return called.isEmpty ? "none" : called.sorted().joined(separator: " ")
     case "inventory":
       let all = await inventory()
       return "links=\(all.links) devices=\(all.devices) objects=\(all.objects) applications=\(all.applications)"
         + " pairings=\(pairings)"
     default:
-      return "range, drop, mtu, power, block, unplug, plug, fault, instances, remove, service-changed, stale, foreign, "
-        + "services, garbage, linked, listened, stop, inventory"
+      return "range, drop, mtu, power, block, unplug, plug, ability, occupy, fault, remove, "
+        + "service-changed, stale, foreign, services, garbage, linked, listened, stop, calls, inventory"
     }
     return "ok"
   }

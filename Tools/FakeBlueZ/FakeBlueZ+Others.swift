@@ -63,7 +63,7 @@ extension FakeBlueZ {
 
   func tellInstances(_ number: Int) async {
     await export(adapter: number)
-    let count = state.adapters[number].advertised.count + faults.takenInstances
+    let count = state.adapters[number].advertised.count + state.adapters[number].foreignAdvertisements
     await signalChange(
       FakeState.path(number), Names.advertisingManager,
       [

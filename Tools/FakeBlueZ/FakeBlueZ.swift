@@ -18,6 +18,8 @@ package actor FakeBlueZ {
   let acquiredValues = Channel<AcquiredValue>(capacity: 1_024)
   /// Requests to pair, which no node may ever make.
   var pairings = 0
+  /// Methods, beside those that only read, that programs have called.
+  var called: Set<String> = []
   /// Properties of the objects that are there.
   var values: [String: [String: DBusValue]] = [:]
   let shelf = PropertyShelf()
@@ -121,7 +123,9 @@ package actor FakeBlueZ {
     let adapter = state.adapters[number]
     return [
       "Address": .string(adapter.address), "AddressType": .string("public"), "Powered": .boolean(adapter.isPowered),
-      "Discovering": .boolean(adapter.isDiscovering), "Roles": .strings(["central", "peripheral"]),
+      "Discovering": .boolean(adapter.isDiscovering),
+      "Roles": .strings(adapter.ability == .central ? ["central"] : ["central", "peripheral"]),
+      "UUIDs": .strings(adapter.applications.map(\.serviceUUID)),
       "Modalias": .string("usb:v1D6Bp0246d0542"),
     ]
   }
@@ -129,7 +133,7 @@ package actor FakeBlueZ {
   func export(adapter number: Int) async {
     let path = FakeState.path(number)
     let properties = adapterProperties(number)
-    let count = state.adapters[number].advertised.count + faults.takenInstances
+    let count = state.adapters[number].advertised.count + state.adapters[number].foreignAdvertisements
     await bus?.export(
       DBusObject(
         path,
@@ -158,7 +162,17 @@ package actor FakeBlueZ {
                 "SupportedInstances": .byte(UInt8(clamping: max(0, 5 - count))),
               ]
             }),
-        ]))
+        ].filter { state.adapters[number].ability.has($0.name) }))
+  }
+}
+
+extension FakeState.Ability {
+  func has(_ interface: String) -> Bool {
+    switch self {
+    case .full, .central: true
+    case .classic: interface == Names.adapter
+    case .silent: interface != Names.advertisingManager
+    }
   }
 }
 

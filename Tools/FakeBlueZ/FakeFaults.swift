@@ -26,8 +26,6 @@ package struct FakeFaults: Sendable {
 
   /// Connects that are never answered.
   package var hangingConnects = 0
-  /// Advertising instances that other programs hold.
-  package var takenInstances = 0
   /// Whether a device is reported when it is first heard and then no more, as without `DuplicateData`.
   package var isReportingOnce = false
 

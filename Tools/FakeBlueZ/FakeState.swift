@@ -32,8 +32,22 @@ struct FakeState: Sendable {
     var isRunning = false
   }
 
+  /// What a controller cannot do.
+  enum Ability: String, Sendable, CaseIterable {
+    case full
+    /// Classic Bluetooth only, or LE is disabled: neither manager is there.
+    case classic
+    /// The second manager never comes.
+    case silent
+    /// One role of the two.
+    case central
+  }
+
   struct Adapter: Sendable {
     var address: String
+    var ability = Ability.full
+    /// Advertisements of programs that are not modelled.
+    var foreignAdvertisements = 0
     var isPowered = true
     var isPlugged = true
     var isBlocked = false

@@ -14,19 +14,25 @@ package final class PrivateBus: Sendable {
     case system
   }
 
-  package init?(_ policy: Policy = .open) {
+  /// - Parameters:
+  ///   - isDenying: whether nobody may speak to BlueZ, as where the policy asks for a group.
+  ///   - isActivatable: whether the bus knows a service file of BlueZ: it is installed.
+  package init?(_ policy: Policy = .open, isDenying: Bool = false, isActivatable: Bool = false) {
     let directory = "/tmp/relaychat-bus-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     guard unsafe mkdir(directory, 0o700) == 0 else { return nil }
+    let denial = isDenying ? "<deny send_destination=\"org.bluez\" send_type=\"method_call\"/>" : ""
+    let services = isActivatable ? "<servicedir>\(directory)</servicedir>" : ""
     let configuration = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-      <busconfig><type>custom</type><listen>unix:path=\(directory)/bus</listen><auth>EXTERNAL</auth>
-      \(policy == .open ? Self.openRules : Self.systemRules)</busconfig>
+      <busconfig><type>custom</type><listen>unix:path=\(directory)/bus</listen><auth>EXTERNAL</auth>\(services)
+      \(policy == .open ? Self.openRules : Self.systemRules)<policy context="mandatory">\(denial)</policy></busconfig>
       """
     let file = "\(directory)/bus.conf"
-    let descriptor = unsafe open(file, O_WRONLY | O_CREAT, 0o600)
-    _ = unsafe write(descriptor, configuration, configuration.utf8.count)
-    close(descriptor)
+    Self.write(configuration, to: file)
+    if isActivatable {
+      Self.write("[D-BUS Service]\nName=org.bluez\nExec=/bin/false\n", to: "\(directory)/org.bluez.service")
+    }
     // It prints its address when it listens, which is what is waited for.
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
@@ -82,6 +88,12 @@ package final class PrivateBus: Sendable {
       """
   }
 
+  private static func write(_ text: String, to file: String) {
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    _ = unsafe Glibc.write(descriptor, text, text.utf8.count)
+    close(descriptor)
+  }
+
   package func kill() {
     Glibc.kill(process, SIGKILL)
     var status: Int32 = 0
@@ -90,7 +102,7 @@ package final class PrivateBus: Sendable {
 
   deinit {
     kill()
-    for name in ["bus", "bus.conf"] { unsafe unlink("\(directory)/\(name)") }
+    for name in ["bus", "bus.conf", "org.bluez.service"] { unsafe unlink("\(directory)/\(name)") }
     unsafe rmdir(directory)
   }
 }

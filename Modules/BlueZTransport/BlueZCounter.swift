@@ -1,0 +1,24 @@
+internal import Telemetry
+
+/// What happened between us, BlueZ and strangers, for `status`, the doctor and leak checks.
+enum BlueZCounter: String, CounterReason {
+  /// Signals that nobody had read in time; everything was then looked at again.
+  case missedSignals
+  /// Calls to our objects by somebody who is not BlueZ; nothing was done.
+  case foreignCalls
+  /// Devices that connected and said no hello: none of ours, left alone.
+  case foreignDevices
+  /// Values that mean nothing.
+  case garbage
+  /// Devices that wrote such values again and again, and were sent away.
+  case garbageWriters
+  /// Values that found no room on their way to the bus.
+  case discardedWrites
+  /// Dials that BlueZ has answered with an error.
+  case failedDials
+  /// Advertisements, and discoveries, that BlueZ did not begin.
+  case refusedAdvertisements
+  case refusedDiscoveries
+  /// Times that BlueZ went, or came anew.
+  case ownerChanges
+}

@@ -1,0 +1,69 @@
+import Arguments
+import Foundation
+import Identities
+import Testing
+import Transports
+
+@testable import NodeRuntime
+
+/// The units for systemd name what the daemon understands.
+struct UnitFileTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Tools/systemd")
+
+  private static func unit(_ name: String) throws -> [String: String] {
+    let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    return Dictionary(
+      text.split(separator: "\n").compactMap { line in
+        let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+        return parts.count == 2 && !line.hasPrefix("#") ? (parts[0], parts[1]) : nil
+      }, uniquingKeysWith: { $1 })
+  }
+
+  private let bluez = TransportFactory(scheme: "bluez", usage: "bluez:") { _, _ throws(TransportConfigurationError) in
+    throw TransportConfigurationError(option: "", reason: "it is not made here")
+  }
+
+  @Test func commandLineOfTheDaemonIsUnderstood() throws {
+    let unit = try Self.unit("relaychatd.service")
+    let words = try #require(unit["ExecStart"]).split(separator: " ").map(String.init)
+    #expect(words[0].hasSuffix("/relaychatd"))
+    let command = DaemonCommand.table(transports: [bluez])
+    guard case .run(let invocation) = try command.parse(Array(words.dropFirst())) else {
+      Issue.record("it runs nothing")
+      return
+    }
+    #expect(invocation.options["config"] == ["/etc/relaychat/relaychatd.conf"])
+  }
+
+  @Test func configurationIsUnderstood() throws {
+    let command = DaemonCommand.table(transports: [bluez])
+    guard
+      case .run(let invocation) = try command.parse([
+        "--config", Self.folder.appendingPathComponent("relaychatd.conf").path,
+      ])
+    else { return }
+    let environment = ["STATE_DIRECTORY": "/var/lib/relaychat", "RUNTIME_DIRECTORY": "/run/relaychat"]
+    let configuration = try DaemonConfiguration(
+      invocation, command: command, environment: environment, user: 999, factories: [bluez])
+    #expect(configuration.isBot && configuration.name?.text == "echo")
+    #expect(configuration.transports.map(\.options.scheme) == ["bluez"])
+    #expect(
+      configuration.socketPath == "/run/relaychat/control.sock" && configuration.statePath == "/var/lib/relaychat")
+  }
+
+  @Test func directoriesAreThoseOfTheProgram() throws {
+    let unit = try Self.unit("relaychatd.service")
+    #expect(unit["StateDirectory"] == "relaychat" && unit["RuntimeDirectory"] == "relaychat")
+    #expect(unit["User"] == "relaychat" && unit["Type"] == "notify")
+    let bot = try Self.unit("relaychat-bot.service")
+    #expect(bot["DynamicUser"] == "yes" && bot["SupplementaryGroups"] == "relaychat")
+  }
+
+  /// Codes after which a start would end the same way.
+  @Test func faultsThatOnlyAPersonCanMendAreNotTriedAgain() throws {
+    let unit = try Self.unit("relaychatd.service")
+    let codes = [ExitCode.usage, ExitCode.configuration, ExitCode.stateUnusable].map { "\($0)" }.joined(separator: " ")
+    #expect(unit["Restart"] == "on-failure" && unit["RestartPreventExitStatus"] == codes)
+  }
+}
