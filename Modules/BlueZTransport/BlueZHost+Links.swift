@@ -202,17 +202,14 @@ extension BlueZHost {
     if outgoing.offer(sent) != .accepted { counters.count(.discardedWrites) }
   }
 
-  /// The one who writes, so that what is said first goes first.
+  /// The one who writes, so that what is said first goes first; what has gathered goes at once.
   func write(_ outgoing: Channel<DBusMessage>, to bus: DBusConnection) async {
     for await message in outgoing {
-      while !Task.isCancelled {
-        do throws(DBusError) {
-          try await bus.send(message)
-          break
-        } catch {
-          guard error == .queueFull else { break }
-          try? await context.time.sleep(now.advanced(by: .milliseconds(5)))
-        }
+      var batch = [message][...]
+      while batch.count < BlueZLimits.writtenAtOnce, let next = outgoing.poll() { batch.append(next) }
+      while !batch.isEmpty, !Task.isCancelled {
+        batch = batch.dropFirst(await bus.send(batch))
+        if !batch.isEmpty { try? await context.time.sleep(now.advanced(by: .milliseconds(5))) }
       }
     }
   }

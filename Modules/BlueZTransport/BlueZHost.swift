@@ -121,9 +121,9 @@ actor BlueZHost {
         jobs.finish()
       }
       group.addTask { await self.begin(bus) }
-      group.addTask { for await event in bus.events { await self.receive(event) } }
+      group.addTask { await self.follow(bus) }
       group.addTask { [alarm] in await alarm.run { await self.tick() } }
-      group.addTask { [kicks] in for await link in kicks { await self.serve(link) } }
+      group.addTask { await self.serveLinks() }
       group.addTask { await self.write(outgoing, to: bus) }
       for await job in jobs { group.addTask { await self.perform(job, on: bus) } }
       group.cancelAll()
@@ -185,6 +185,15 @@ actor BlueZHost {
   }
 
   // MARK: What BlueZ says
+
+  /// Reads on this actor: an event costs no change of thread while others wait.
+  private func follow(_ bus: DBusConnection) async {
+    for await event in bus.events { receive(event) }
+  }
+
+  private func serveLinks() async {
+    for await link in kicks { serve(link) }
+  }
 
   private func receive(_ event: DBusEvent) {
     switch event {

@@ -28,14 +28,17 @@ package enum BlueZLimits {
 
   /// Frames that the peer has not granted room for.
   package static let window = 32
-  /// Frames after which room is granted again.
-  package static let grantEvery = 8
+  /// Frames after which room is granted again: a grant costs the peer's processor as much as a frame.
+  package static let grantEvery = 16
   /// A window that stays full for so long is asked for.
   package static let probeAfter: Duration = .seconds(1)
   /// Probes without an answer before the link is given up.
   package static let probes = 15
   /// Frames that wait for the window.
   package static let queuedFrames = 64
+
+  /// Values that are handed to the bus at once, when so many have gathered.
+  package static let writtenAtOnce = 32
 
   /// BlueZ takes up to 40 s for a connect; we give up before...
   package static let connectDeadline: Duration = .seconds(20)

@@ -117,6 +117,22 @@ package actor DBusConnection {
     rearm()
   }
 
+  /// Sends signals, or calls that nobody waits for, in order. One that cannot be written is left out.
+  ///
+  /// - Returns: how many are done with; the others found the queue full.
+  package func send(_ messages: ArraySlice<DBusMessage>) -> Int {
+    var done = 0
+    for message in messages {
+      do throws(DBusError) {
+        try send(message)
+      } catch {
+        if error == .queueFull { break }
+      }
+      done += 1
+    }
+    return done
+  }
+
   /// Bytes that wait for the bus to take them.
   package var queuedBytes: Int { wire.queuedBytes }
 

@@ -20,21 +20,36 @@ final class DescriptorWatch: Sendable {
   private let state = Protected(State())
   private let descriptor: Int32
   private let wakeUp: Int32
+  private let events: Int32
 
   /// nil when the system has no descriptor or no event left.
   init?(duplicating original: Int32) {
     descriptor = fcntl(original, F_DUPFD_CLOEXEC, 0)
     wakeUp = eventfd(0, Int32(O_NONBLOCK) | Int32(O_CLOEXEC))
-    guard descriptor >= 0, wakeUp >= 0 else {
-      if descriptor >= 0 { close(descriptor) }
-      if wakeUp >= 0 { close(wakeUp) }
+    events = epoll_create1(Int32(O_CLOEXEC))
+    // Armed for nothing at first, and told once: whoever arms it again need not wake the thread.
+    guard descriptor >= 0, wakeUp >= 0, events >= 0,
+      Self.control(events, EPOLL_CTL_ADD, descriptor, Self.once),
+      Self.control(events, EPOLL_CTL_ADD, wakeUp, EPOLLIN.rawValue)
+    else {
+      for one in [descriptor, wakeUp, events] where one >= 0 { close(one) }
       return nil
     }
   }
 
   deinit {
+    close(events)
     close(descriptor)
     close(wakeUp)
+  }
+
+  private static let once = EPOLLONESHOT.rawValue
+
+  private static func control(_ events: Int32, _ operation: Int32, _ descriptor: Int32, _ interest: UInt32) -> Bool {
+    var event = unsafe epoll_event()
+    unsafe event.events = interest
+    unsafe event.data.fd = descriptor
+    return unsafe epoll_ctl(events, operation, descriptor, &event) == 0
   }
 
   /// Starts the thread; it ends after `finish`.
@@ -43,41 +58,26 @@ final class DescriptorWatch: Sendable {
   /// Asks to be told once when there is something to read or, if wanted, room to write.
   func arm(isWriting: Bool) {
     state.withLock { state in
+      guard !state.isFinished, !state.isArmed || state.isWriting != isWriting else { return }
       state.isArmed = true
       state.isWriting = isWriting
+      let interest = EPOLLIN.rawValue | (isWriting ? EPOLLOUT.rawValue : 0) | Self.once
+      _ = Self.control(events, EPOLL_CTL_MOD, descriptor, interest)
     }
-    wake()
   }
 
   func finish() {
     state.withLock { $0.isFinished = true }
-    wake()
-  }
-
-  private func wake() {
     var one: UInt64 = 1
     _ = unsafe write(wakeUp, &one, 8)
   }
 
   private func wait() {
-    while true {
-      let (isArmed, isWriting, isFinished) = state.withLock { ($0.isArmed, $0.isWriting, $0.isFinished) }
-      if isFinished { break }
-      var events = [pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)]
-      if isArmed {
-        events.append(
-          pollfd(fd: descriptor, events: Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0), revents: 0))
-      }
-      let count = unsafe poll(&events, nfds_t(events.count), -1)
-      guard count > 0 else { continue }
-      if events[0].revents != 0 {
-        var value: UInt64 = 0
-        _ = unsafe read(wakeUp, &value, 8)
-      }
-      if isArmed, events[1].revents != 0 {
-        state.withLock { $0.isArmed = false }
-        ready.offer(())
-      }
+    while !state.withLock({ $0.isFinished }) {
+      var event = unsafe epoll_event()
+      guard unsafe epoll_wait(events, &event, 1, -1) > 0, unsafe event.data.fd == descriptor else { continue }
+      state.withLock { $0.isArmed = false }
+      ready.offer(())
     }
     ready.finish()
   }

@@ -17,7 +17,9 @@ extension LinkManager {
     for await input in link.inputs {
       switch input {
       case .frame(let frame): await receive(frame, on: physical, handshake: &handshake)
-      case .writable: flush(physical)
+      case .writable:
+        if let slot = physical.slot { transfers[slot]?.moved(now: configuration.time.now()) }
+        flush(physical)
       case .frameSize(let size):
         if size < TransportsLimits.smallestFrame { close(id, .frameTooSmall) } else { flush(physical) }
       }

@@ -10,12 +10,20 @@ internal import WireFormat
 /// and nothing comes twice. Pure: the `LinkManager` hands in frames and time and sends what `nextContent` gives.
 ///
 /// Order is kept within a class as long as nothing is lost; a packet that is sent again may be overtaken.
+///
+/// What was handed to the transport may wait there, so a packet is overdue only when nothing moves any more: while
+/// others are acknowledged, or the transport takes frames again, its turn has not come, and what is under way has the time
+/// that a slow link takes for it. A packet that was overtaken by one sent later is lost and waits for a round trip only
+/// (RFC 8985).
 package struct LinkTransfer: Sendable {
   private struct InFlight: Sendable {
     var packet: OutgoingPacket
+    /// When its last piece so far was handed over.
     var sentAt: MonotonicTime
     var deadline: MonotonicTime
     var attempts: Int
+    /// Something that was sent after it was acknowledged.
+    var isOvertaken = false
     /// Nil for a packet that goes whole. All fragments carry the age that the packet had when the first one left.
     var fragmenter: Fragmenter?
     /// The content limit of the frames it was cut for.
@@ -38,6 +46,11 @@ package struct LinkTransfer: Sendable {
   private var recent = RecentKeys()
   private var roundTrip = RoundTripEstimator()
   private let windowBytes: Int
+  private let slowestRate: Int
+  /// When the link was last seen to move: an acknowledgement came, or the transport had room again.
+  private var movedAt = MonotonicTime.start
+  /// What was sent, in order, until something sent later is acknowledged.
+  private var sent = SendOrder()
 
   /// Packets handed over and acknowledged by the neighbour.
   package private(set) var acknowledged: UInt64 = 0
@@ -46,7 +59,8 @@ package struct LinkTransfer: Sendable {
 
   /// - Parameter bytesPerSecond: the rate of the transport, for the bytes sent ahead of their acknowledgement.
   package init(bytesPerSecond: Int) {
-    windowBytes = min(max(bytesPerSecond / 2, LinksLimits.windowBytes.lowerBound), LinksLimits.windowBytes.upperBound)
+    windowBytes = min(max(bytesPerSecond, LinksLimits.windowBytes.lowerBound), LinksLimits.windowBytes.upperBound)
+    slowestRate = max(bytesPerSecond / LinksLimits.slowestShare, LinksLimits.smallestRate)
   }
 
   /// Packets that wait or are not acknowledged yet.
@@ -114,15 +128,14 @@ package struct LinkTransfer: Sendable {
         return nil
       }
     }
-    let deadline = now.advanced(by: roundTrip.timeout(attempt: 1))
     let pieces = fragmenter?.frameCount ?? 1
-    inFlight[packet.key] = InFlight(
-      packet: packet, sentAt: now, deadline: deadline, attempts: 1, fragmenter: fragmenter, limit: limit,
+    var flight = InFlight(
+      packet: packet, sentAt: now, deadline: .never, attempts: 1, fragmenter: fragmenter, limit: limit,
       pending: pieces > 1 ? [1..<pieces] : [])
     inFlightBytes += packet.bytes.count
     if fragmenter != nil { inPieces += 1 }
-    deadlines.insert(deadline, key: packet.key)
-    if pieces > 1 { resending.append(packet.key) }
+    if pieces > 1 { resending.append(packet.key) } else { left(&flight, now: now) }
+    inFlight[packet.key] = flight
     return fragmenter.map { Self.piece(0, of: $0) } ?? whole(packet, now: now)
   }
 
@@ -141,12 +154,41 @@ package struct LinkTransfer: Sendable {
     }
     flight.pending[0] = range.lowerBound + 1..<range.upperBound
     if flight.pending[0].isEmpty { flight.pending.removeFirst() }
-    if flight.pending.isEmpty {
-      flight.deadline = now.advanced(by: roundTrip.timeout(attempt: flight.attempts))
-      deadlines.insert(flight.deadline, key: key)
-    }
+    if flight.pending.isEmpty { left(&flight, now: now) }
     inFlight[key] = flight
     return flight.fragmenter.map { Self.piece(range.lowerBound, of: $0) } ?? whole(flight.packet, now: now)
+  }
+
+  /// The last piece of a packet that was to be sent now goes: its time begins.
+  private mutating func left(_ flight: inout InFlight, now: MonotonicTime) {
+    flight.sentAt = now
+    flight.isOvertaken = false
+    flight.deadline = due(flight)
+    deadlines.insert(flight.deadline, key: flight.packet.key)
+    sent.append(SendOrder.Entry(key: flight.packet.key, sentAt: now))
+  }
+
+  /// When a packet whose last piece has been handed over is overdue.
+  private func due(_ flight: InFlight) -> MonotonicTime {
+    let timeout = roundTrip.timeout(attempt: flight.attempts)
+    guard !flight.isOvertaken else { return flight.sentAt.advanced(by: timeout) }
+    let ahead = Duration.milliseconds(inFlightBytes * 1_000 / slowestRate)
+    return max(flight.sentAt, movedAt).advanced(by: timeout + ahead)
+  }
+
+  /// The transport has room again for what it refused: what it holds has moved.
+  package mutating func moved(now: MonotonicTime) { movedAt = now }
+
+  /// Whatever was sent before `time` and is not acknowledged was overtaken: its deadline does not move any more.
+  private mutating func overtake(before time: MonotonicTime) {
+    while let first = sent.first, first.sentAt < time {
+      sent.removeFirst()
+      guard var flight = inFlight[first.key], flight.sentAt == first.sentAt, flight.pending.isEmpty else { continue }
+      flight.isOvertaken = true
+      flight.deadline = due(flight)
+      inFlight[first.key] = flight
+      deadlines.insert(flight.deadline, key: first.key)
+    }
   }
 
   private static func piece(_ index: Int, of fragmenter: Fragmenter) -> [UInt8] {
@@ -215,20 +257,31 @@ package struct LinkTransfer: Sendable {
   ///
   /// - Returns: those that were under way; what was never sent to it is no news.
   package mutating func acknowledge(_ keys: [UInt64], now: MonotonicTime) -> [UInt64] {
-    keys.filter { key in
+    var newest = MonotonicTime.start
+    let news = keys.filter { key in
       guard let flight = inFlight[key] else { return false }
-      if flight.attempts == 1 { roundTrip.measure(now.since(flight.sentAt)) }
+      // Of one that was sent twice nobody knows which copy was acknowledged (Karn's algorithm).
+      if flight.attempts == 1, flight.pending.isEmpty {
+        roundTrip.measure(now.since(flight.sentAt))
+        newest = max(newest, flight.sentAt)
+      }
       remove(key)
       acknowledged += 1
       return true
     }
+    if !news.isEmpty { movedAt = now }
+    overtake(before: newest)
+    return news
   }
 
-  /// The neighbour misses these fragments of a packet.
+  /// The neighbour misses these fragments of a packet. One who asks sooner than a round trip after the last of them
+  /// left cannot know about it yet; it asks again.
   package mutating func request(_ key: UInt64, ranges: [Range<Int>], now: MonotonicTime) {
     guard var flight = inFlight[key], let pieces = flight.fragmenter?.frameCount else { return }
     let wanted = ranges.map { $0.clamped(to: 0..<pieces) }.filter { !$0.isEmpty }
-    guard flight.pending.isEmpty, !wanted.isEmpty else { return }
+    guard flight.pending.isEmpty, !wanted.isEmpty, now.since(flight.sentAt) >= roundTrip.smoothed ?? .zero else {
+      return
+    }
     flight.pending = wanted
     flight.attempts = max(flight.attempts, 2)
     inFlight[key] = flight
@@ -251,6 +304,13 @@ package struct LinkTransfer: Sendable {
     while let entry = deadlines.first, entry.deadline <= now {
       _ = deadlines.popFirst()
       guard var flight = inFlight[entry.key], flight.deadline == entry.deadline, flight.pending.isEmpty else {
+        continue
+      }
+      let due = due(flight)
+      guard due <= now else {
+        flight.deadline = due
+        inFlight[entry.key] = flight
+        deadlines.insert(due, key: entry.key)
         continue
       }
       guard flight.attempts < LinksLimits.attempts else {
@@ -277,6 +337,7 @@ package struct LinkTransfer: Sendable {
     inFlightBytes = 0
     inPieces = 0
     deadlines.removeAll()
+    sent = SendOrder()
     resending = []
     contents = []
     acknowledgements = []

@@ -29,10 +29,13 @@ package enum LinksLimits {
   package static let sourceLead = 1_024
   /// Packets sent and not acknowledged on one link.
   package static let windowPackets = 512
+  /// Packets whose order of sending is kept, to tell which were overtaken: some of a full window go twice.
+  package static let sentInOrder = 1_024
   /// Packets in fragments that are under way on one link: half of what a neighbour has buffers for, so that none that
   /// is nearly whole is given up for the next.
   package static let packetsInPieces = 16
-  /// Half a second of the link's rate is sent ahead of its acknowledgement, between these bounds in bytes.
+  /// A second of the link's rate is sent ahead of its acknowledgement, between these bounds in bytes: more than a
+  /// transport takes at once, so that it is the transport that says when there is room.
   package static let windowBytes = 8 << 10...512 << 10
   /// Keys of packets received from one peer that are told from repetitions: twice the peer's window.
   package static let recentKeys = 1_024
@@ -45,6 +48,8 @@ package enum LinksLimits {
   package static let firstRetransmission: Duration = .milliseconds(500)
   package static let shortestRetransmission: Duration = .milliseconds(200)
   package static let longestRetransmission: Duration = .seconds(5)
+  /// A link may be so many times slower than its transport says before what is under way counts as overdue.
+  package static let slowestShare = 4
   /// Attempts before a packet is given up on a link that is up: about two minutes.
   package static let attempts = 30
 

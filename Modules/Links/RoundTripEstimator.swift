@@ -29,7 +29,7 @@ struct RoundTripEstimator: Sendable {
     backedOffAt = now
   }
 
-  /// When the answer to a packet sent for the `attempt`-th time (from 1) is overdue.
+  /// How long the answer to a packet sent for the `attempt`-th time (from 1) may take once nothing is ahead of it.
   func timeout(attempt: Int) -> Duration {
     let base = smoothed.map { $0 + max(.milliseconds(10), variation * 4) } ?? LinksLimits.firstRetransmission
     let bounded = min(max(base, LinksLimits.shortestRetransmission), LinksLimits.longestRetransmission)

@@ -111,6 +111,23 @@ import WireFormat
   }
 
   /// Frames of 64 to 509 bytes, less what the seal takes.
+  /// Packets of 400, 3,000 and 20,000 bytes over links of 5 to 60 kB a second whose transport says 30: 100 kB take
+  /// hardly longer than their frames need, and nothing is sent twice.
+  @Test(arguments: [5_000, 23_000, 60_000], [400, 3_000, 20_000])
+  func payloadFillsALinkWhateverItsRate(_ rate: Int, _ size: Int) throws {
+    var wire = try PacedWire(bytesPerSecond: rate)
+    try wire.enqueue(count: 100_000 / size, byteCount: size)
+    let start = wire.now
+    try wire.run(atMost: .seconds(120))
+    let (seconds, ideal) = (
+      Double(wire.now.milliseconds(since: start)) / 1_000, Double(wire.bytesNeeded) / Double(rate)
+    )
+    let (again, doubles) = (wire.sender.retransmitted, wire.doubles)
+    #expect(wire.sender.waiting == 0)
+    #expect(seconds <= ideal / 0.9, "\(seconds) s where \(ideal) s are needed, \(again) again")
+    #expect(again == 0 && doubles == 0)
+  }
+
   /// A link that takes any number of frames and carries 10 kB a second: what is under way takes longer than the first
   /// retransmission time, so that nothing could be measured if that stood.
   @Test func aSlowLinkIsNotFilledWithRepetitions() throws {
