@@ -162,7 +162,7 @@ let suites: [Target] = [
   tests("Lifecycle", ["CLinux"]),
   tests("Telemetry"),
   tests("Arguments"),
-  tests("Primitives", ["Bytes"], vectors: ["Vectors"]),
+  tests("Primitives", ["Bytes"]),
   tests("Compression", ["Bytes"]),
   tests("QRCodes"),
   tests("WireFormat", ["Bytes", "Primitives", "Compression"]),

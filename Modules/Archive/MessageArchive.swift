@@ -38,8 +38,22 @@ package actor MessageArchive: SessionStore {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
+  /// Reads the whole file: one with a damaged page is refused, for whoever was blocked or verified in it would be
+  /// forgotten without a word.
   package init(path: String) throws(DatabaseError) {
     database = try SQLiteDatabase(path: path, migrations: Self.migrations)
+    try database.check()
+  }
+
+  /// Whether nothing was ever kept here.
+  package func isEmpty() throws(DatabaseError) -> Bool {
+    for table in ["messages", "contacts", "people"] {
+      let one = try database.first("SELECT 1 FROM \(table) LIMIT 1") { (row) throws(DatabaseError) in
+        try row.integer(0)
+      }
+      if one != nil { return false }
+    }
+    return true
   }
 
   package func insert(_ message: StoredMessage) async throws(SessionStoreError) -> Bool {

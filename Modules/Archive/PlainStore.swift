@@ -13,8 +13,12 @@ package actor PlainStore {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
+  /// Reads the whole file: a damaged one is refused, not half believed.
   package init(path: String) throws(DatabaseError) {
     database = try SQLiteDatabase(path: path, migrations: Self.migrations)
+    try database.check()
+    // What a process that died had replaced, and not erased yet.
+    try database.checkpoint()
   }
 
   package func get(_ name: String) throws(DatabaseError) -> [UInt8]? {
@@ -24,7 +28,9 @@ package actor PlainStore {
   }
 
   /// All or none of the values.
-  package func put(_ values: [(name: String, value: [UInt8])]) throws(DatabaseError) {
+  ///
+  /// - Parameter isErasing: whether nothing of the former values may be left in any file when this returns.
+  package func put(_ values: [(name: String, value: [UInt8])], isErasing: Bool = false) throws(DatabaseError) {
     try database.transaction { () throws(DatabaseError) in
       for (name, value) in values {
         try database.execute(
@@ -32,6 +38,7 @@ package actor PlainStore {
           [.text(name), .blob(value)])
       }
     }
+    if isErasing { try database.checkpoint() }
   }
 
   package func names() throws(DatabaseError) -> [String] {

@@ -45,6 +45,8 @@ internal import Verifying
     try execute("PRAGMA journal_mode = WAL")
     try execute("PRAGMA synchronous = FULL")
     try execute("PRAGMA foreign_keys = ON")
+    // What is deleted or replaced is overwritten with zeros, not only marked as free.
+    try execute("PRAGMA secure_delete = ON")
     try execute("PRAGMA wal_autocheckpoint = \(DatabaseLimits.pagesOfLog)")
     try migrate(migrations)
   }
@@ -112,8 +114,17 @@ internal import Verifying
     return answer == "ok" ? nil : answer
   }
 
-  /// Copies the log back into the file, so that the file alone is the whole database.
-  package func checkpoint() throws(DatabaseError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+  /// Copies the log back into the file and empties the log, so that the file alone is the whole database and nothing of
+  /// what was replaced is left in either.
+  package func checkpoint() throws(DatabaseError) {
+    let isBusy = try first("PRAGMA wal_checkpoint(TRUNCATE)") { (row) throws(DatabaseError) in try row.integer(0) }
+    guard isBusy == 0 else { throw .busy(path: path) }
+  }
+
+  /// Throws `corrupt` when a page of the file is damaged.
+  package func check() throws(DatabaseError) {
+    guard try fault() == nil else { throw .corrupt(path: path, code: SQLITE_CORRUPT) }
+  }
 
   // MARK: - Internals
 

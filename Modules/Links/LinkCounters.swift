@@ -17,6 +17,8 @@ package enum LinkCount: String, CounterReason {
   /// A frame before its handshake was over; the peer sends it again.
   case framesEarly
   case framesUnopened
+  /// A frame could not be sealed, because the cryptographic library failed: the link is closed and dialled anew.
+  case framesUnsealed
   case framesMalformed
   /// A type that a later version knows.
   case framesUnknown

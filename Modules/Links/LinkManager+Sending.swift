@@ -56,7 +56,7 @@ extension LinkManager {
     while true {
       let limit = physical.frameSize - physical.session!.overhead
       guard let content = transfers[slot]?.nextContent(limit: limit, now: now) else { break }
-      guard let frame = try? physical.session!.seal(content) else { continue }
+      guard let frame = sealed(content, on: physical) else { return }
       if physical.session!.isWornOut { alarm.set(now) }
       guard transmit(frame, on: physical) else {
         physical.refused = frame
@@ -66,9 +66,18 @@ extension LinkManager {
     alarm.set(transfers[slot]?.deadline)
   }
 
+  /// What cannot be sealed is not sent; it comes again over the next link.
+  private func sealed(_ content: [UInt8], on physical: PhysicalLink) -> [UInt8]? {
+    do throws(LinkSecurityError) { return try physical.session!.seal(content) } catch {
+      counters.count(.framesUnsealed)
+      close(physical.link.id, .sealFailed)
+      return nil
+    }
+  }
+
   /// One frame of the link's own, past every queue.
   func send(_ content: [UInt8], on physical: PhysicalLink) {
-    guard physical.session != nil, let frame = try? physical.session!.seal(content) else { return }
+    guard physical.session != nil, let frame = sealed(content, on: physical) else { return }
     _ = transmit(frame, on: physical)
   }
 

@@ -45,6 +45,8 @@ package struct LinkTable: Sendable {
     /// Nothing was heard for too long.
     case silent
     case brokenFrames
+    /// A frame could not be sealed.
+    case sealFailed
     /// The session's keys have served their time: the peers meet again with new ones.
     case wornOut
     case transportFailed

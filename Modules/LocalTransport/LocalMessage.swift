@@ -86,10 +86,10 @@ package enum LocalName {
     !name.isEmpty && name.utf8.count <= LocalTransportLimits.nameBytes && name.utf8.allSatisfy(isPlain)
   }
 
-  /// The nearest valid name; `node` when nothing is left.
-  package static func made(from text: String) -> String {
-    let kept = text.utf8.filter(isPlain).prefix(LocalTransportLimits.nameBytes)
-    return kept.isEmpty ? "node" : String(decoding: Array(kept), as: UTF8.self)
+  /// A name that says nothing of the node: `node-` and sixteen digits.
+  package static func made(from random: UInt64) -> String {
+    let digits = String(random, radix: 16)
+    return "node-" + String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

@@ -14,7 +14,8 @@ public enum LocalTransportFactory {
       throw fail(unknown, "there is no such option; known are \(known.sorted().joined(separator: ", "))")
     }
     guard let path = options.values["path"], !path.isEmpty else { throw fail("path", "the directory is missing") }
-    let name = options.values["name"] ?? LocalName.made(from: context.nodeName)
+    // A name in the directory is there for everybody to read: without one that was chosen for it nobody is named.
+    let name = options.values["name"] ?? LocalName.made(from: context.random())
     guard LocalName.isValid(name) else { throw fail("name", "use 1 to 32 letters, digits, - and _") }
     func number(_ key: String) throws(TransportConfigurationError) -> Double? {
       guard let text = options.values[key] else { return nil }

@@ -54,14 +54,14 @@ enum DaemonError: Error {
       return "The transport \(shown(name)) cannot be used: \(shown(reason))."
     case .communityKey(let path, .unreadable(let code)):
       return
-        "The community key \(shown(path)) cannot be read: \(text(code)); make one with: openssl rand -hex 32 > FILE."
+        "The community key \(keyFile(path)) cannot be read: \(text(code)); make one with: (umask 077; openssl rand -hex 32 > FILE)."
     case .communityKey(let path, .noFile):
-      return "\(shown(path)) is no file; put the community key into one: openssl rand -hex 32 > FILE."
+      return "\(keyFile(path)) is no file; put the community key into one: (umask 077; openssl rand -hex 32 > FILE)."
     case .communityKey(let path, .openToOthers(let mode)):
-      return "Others may read the community key \(shown(path)) (mode \(String(mode, radix: 8))); run chmod 600 on it."
+      return "Others may read the community key \(keyFile(path)) (mode \(String(mode, radix: 8))); run chmod 600 on it."
     case .communityKey(let path, .malformed):
       return
-        "\(shown(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
+        "\(keyFile(path)) is no community key: it must hold 64 random hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
     case .identity(let error): return sentence(of: error)
@@ -111,6 +111,8 @@ enum DaemonError: Error {
     switch error {
     case .unreadable:
       "The keys in plain.db cannot be read and were left as they are; restore a copy of the state directory."
+    case .missing:
+      "There are no keys in plain.db, but messages or contacts in archive.db: restore a copy of plain.db, or move archive.db away to begin as somebody else."
     case .storeFailed(let reason): "The keys cannot be kept: \(shown(reason)); check the disk."
     case .primitiveFailed: "The keys cannot be made: the random generator failed."
     }
@@ -126,6 +128,13 @@ enum DaemonError: Error {
     case .systemCall(let call, let path, let code):
       "The control socket \(shown(path)) cannot be made (\(call): \(text(code))); check the directory, or use --socket."
     }
+  }
+
+  /// The path of a key file, but never a key that was given in its place.
+  private func keyFile(_ path: String) -> String {
+    let digits = path.utf8.count { (48...57).contains($0) || (65...70).contains($0) || (97...102).contains($0) }
+    return digits >= 32 && digits * 10 >= path.utf8.count * 9
+      ? "(not shown: it looks like the key itself)" : shown(path)
   }
 
   private func prefix(_ place: String?) -> String { place.map { "\(shown($0)): " } ?? "" }

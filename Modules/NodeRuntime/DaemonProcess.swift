@@ -31,9 +31,15 @@ enum DaemonProcess {
     let time = clock.time
     let identity: NodeIdentity
     do {
-      identity = try await NodeIdentity.load(from: plain, random: .system, wall: time.wallMilliseconds())
-    } catch {
+      let isFirst = try await archive.isEmpty()
+      identity = try await NodeIdentity.load(
+        from: plain, mayBegin: isFirst, random: .system, wall: time.wallMilliseconds())
+    } catch let error as NodeIdentityError {
       throw .identity(error)
+    } catch let error as DatabaseError {
+      throw .database(error)
+    } catch {
+      throw .primitive
     }
     let profile = try await profile(configuration, plain: plain)
     let transports = try makeTransports(

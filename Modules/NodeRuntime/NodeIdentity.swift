@@ -9,6 +9,9 @@ internal import Sessions
 package enum NodeIdentityError: Error, Equatable {
   /// The store has keys that cannot be read: they are kept as they are, and no new ones are made.
   case unreadable(IdentityKeysError)
+  /// The store has no keys, and the archive beside it was written by a node that had some: it would be another one from
+  /// here on, and the former lost.
+  case missing
   case storeFailed(reason: String)
   case primitiveFailed
 }
@@ -27,9 +30,10 @@ struct NodeIdentity: ~Copyable {
   /// Whether the keys were made now.
   let isNew: Bool
 
-  static func load(from store: PlainStore, random: RandomSource, wall: UInt64) async throws(NodeIdentityError)
-    -> NodeIdentity
-  {
+  /// - Parameter mayBegin: whether there may be no keys yet.
+  static func load(
+    from store: PlainStore, mayBegin: Bool, random: RandomSource, wall: UInt64
+  ) async throws(NodeIdentityError) -> NodeIdentity {
     do {
       let sequence = (try await store.get(sequenceName)).map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0
       if var bytes = try await store.get(keysName) {
@@ -41,6 +45,7 @@ struct NodeIdentity: ~Copyable {
         try await save(sequence: sequence + 1, in: store)
         return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: false)
       }
+      guard mayBegin else { throw NodeIdentityError.missing }
       let keys = try IdentityKeys(generatedFrom: random, now: wall)
       try await save(try keys.export(), sequence: sequence + 1, in: store)
       return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: true)
@@ -55,12 +60,12 @@ struct NodeIdentity: ~Copyable {
     }
   }
 
-  /// Makes keys and sequence durable together.
+  /// Makes keys and sequence durable together. Of keys that are no more nothing is left when this returns.
   static func save(_ secret: consuming Secret, sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
     // The store takes arrays and binds their memory as it is: the one copy is wiped when it is written.
     var values = [(keysName, [UInt8](copying: secret.bytes)), (sequenceName, encode(sequence))]
     defer { Self.wipe(&values[0].1) }
-    try await store.put(values)
+    try await store.put(values, isErasing: true)
   }
 
   private static func save(sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {

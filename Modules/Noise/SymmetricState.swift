@@ -14,6 +14,8 @@ package struct SymmetricState<Cipher: NoiseCipher>: ~Copyable, Sendable {
   private var savedKey = Secret(count: SHA256.byteCount) { _ in }
   private var savedCounter: UInt64 = 0
   private var hadKey = false
+  /// A key could not be put back: nothing is sealed or opened any more, least of all without one.
+  private var isSpoiled = false
 
   private var hasher: SHA256Hasher
   private var hkdf: HKDFSHA256
@@ -87,6 +89,7 @@ package struct SymmetricState<Cipher: NoiseCipher>: ~Copyable, Sendable {
 
   /// Appends `content`, sealed once there is a key, and mixes what was appended.
   package mutating func encryptAndHash(_ content: RawSpan, appendingTo buffer: inout [UInt8]) throws(NoiseError) {
+    guard !isSpoiled else { throw .primitive(.library(.cipher, code: 0)) }
     let start = buffer.count
     try cipher.encryptWithAd(hash, content, appendingTo: &buffer)
     try mixHash(buffer.rawSpan.extracting(start..<buffer.count))
@@ -94,6 +97,7 @@ package struct SymmetricState<Cipher: NoiseCipher>: ~Copyable, Sendable {
 
   /// Appends the content of `message` and mixes `message`.
   package mutating func decryptAndHash(_ message: RawSpan, appendingTo buffer: inout [UInt8]) throws(NoiseError) {
+    guard !isSpoiled else { throw .primitive(.library(.cipher, code: 0)) }
     try cipher.decryptWithAd(hash, message, appendingTo: &buffer)
     try mixHash(message)
   }
@@ -103,6 +107,7 @@ package struct SymmetricState<Cipher: NoiseCipher>: ~Copyable, Sendable {
 
   /// The two keys of the transport, 64 bytes: the initiator's to send first.
   package mutating func splitKeys() throws(NoiseError) -> Secret {
+    guard !isSpoiled else { throw .primitive(.library(.cipher, code: 0)) }
     var keys = Secret(count: 2 * SHA256.byteCount) { _ in }
     do throws(PrimitiveError) {
       try hkdf.derive(&keys, salt: chainingKey, input: RawSpan())
@@ -124,12 +129,11 @@ package struct SymmetricState<Cipher: NoiseCipher>: ~Copyable, Sendable {
     chainingKey.overwrite(with: savedChainingKey)
     hash.overwrite(with: savedHash)
     key.overwrite(with: savedKey)
-    // A context that takes a key only notes it, so this cannot fail; and without a key nothing would be opened.
-    if hadKey, (try? cipher.initializeKey(savedKey)) != nil {
+    guard hadKey else { return cipher.removeKey() }
+    do throws(NoiseError) {
+      try cipher.initializeKey(savedKey)
       cipher.setCounter(savedCounter)
-    } else {
-      cipher.removeKey()
-    }
+    } catch { isSpoiled = true }
   }
 
   /// Everything that the next message depends on, for the tests that hold "a refused message changes nothing".

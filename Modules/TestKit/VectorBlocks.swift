@@ -29,8 +29,6 @@ package struct VectorBlocks {
   package struct Malformed: Error { let key: String }
 
   package var cases: [Case] = []
-  /// Lines whose key is that of the first line of a case: how many cases the file declares.
-  package var declared = 0
 
   /// `first` is the key that begins a case.
   package init(_ data: Data, first: String) {
@@ -60,7 +58,6 @@ package struct VectorBlocks {
       if key == first {
         if let current { cases.append(current) }
         current = Case(section: section, sectionName: sectionName)
-        declared += 1
       }
       guard separator < line.endIndex else { continue }
       current?.values[key] = String(line[line.index(after: separator)...]).trimmed

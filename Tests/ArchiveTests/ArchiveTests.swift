@@ -55,6 +55,86 @@ final class TemporaryDirectory: Sendable {
   }
 }
 
+@Suite struct ErasureTests {
+  let directory = TemporaryDirectory()
+
+  /// Whether the bytes stand in any file of the directory, as they are on disk now.
+  private func isOnDisk(_ needle: [UInt8]) -> Bool {
+    directory.names.contains { name in
+      let file = unsafe open("\(directory.path)/\(name)", O_RDONLY)
+      defer { close(file) }
+      var facts = stat()
+      guard file >= 0, unsafe fstat(file, &facts) == 0 else { return false }
+      var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
+      guard unsafe read(file, &bytes, bytes.count) == bytes.count, bytes.count >= needle.count else { return false }
+      return (0...bytes.count - needle.count).contains { bytes[$0..<$0 + needle.count].elementsEqual(needle) }
+    }
+  }
+
+  @Test func threat05_prekeyThatIsErasedIsInNoFileOfARunningNode() async throws {
+    let (old, new) = ([UInt8](repeating: 0xA7, count: 96), [UInt8](repeating: 0x5B, count: 96))
+    let store = try PlainStore(path: directory.path + "/plain.db")
+    try await store.put([("identity.keys", old)], isErasing: true)
+    #expect(isOnDisk(old))
+    try await store.put([("identity.keys", new)])
+    #expect(isOnDisk(old), "the log keeps what was replaced: the test can see")
+    try await store.put([("identity.keys", new)], isErasing: true)
+    #expect(isOnDisk(new) && !isOnDisk(old))
+  }
+
+  @Test func whatADeadProcessHadReplacedIsErasedAtTheNextStart() async throws {
+    let old = [UInt8](repeating: 0xC3, count: 64)
+    let first = try PlainStore(path: directory.path + "/plain.db")
+    try await first.put([("k", old)], isErasing: true)
+    try await first.put([("k", [1])])
+    #expect(isOnDisk(old))
+    let second = try PlainStore(path: directory.path + "/plain.db")
+    #expect(try await second.get("k") == [1] && !isOnDisk(old))
+    withExtendedLifetime(first) {}
+  }
+
+  /// Overwrites everything behind the first page.
+  private func spoil(_ name: String) {
+    let file = unsafe open("\(directory.path)/\(name)", O_RDWR)
+    defer { close(file) }
+    let noise = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 149 &+ 17) }
+    _ = unsafe pwrite(file, noise, noise.count, 4_100)
+  }
+
+  @Test func damagedPagesAreRefusedAndLeftAlone() async throws {
+    for name in ["plain.db", "archive.db"] {
+      let path = directory.path + "/" + name
+      do {
+        let database = try SQLiteDatabase(
+          path: path, migrations: name == "plain.db" ? PlainStore.migrations : MessageArchive.migrations)
+        for number in 0..<200 {
+          if name == "plain.db" {
+            try database.execute(
+              "INSERT INTO plain (name, value) VALUES (?, ?)",
+              [.text("n\(number)"), .blob([UInt8](repeating: 7, count: 200))])
+          } else {
+            try database.execute(
+              "INSERT INTO contacts (peer, card, saved) VALUES (?, ?, 1)",
+              [.blob([UInt8(number), 1]), .blob([UInt8](repeating: 7, count: 200))])
+          }
+        }
+        try database.checkpoint()
+      }
+      spoil(name)
+      #expect(throws: DatabaseError.corrupt(path: path, code: 11), "\(name)") {
+        if name == "plain.db" { _ = try PlainStore(path: path) } else { _ = try MessageArchive(path: path) }
+      }
+    }
+  }
+
+  @Test func archiveTellsWhetherItWasEverUsed() async throws {
+    let archive = try MessageArchive(path: directory.path + "/archive.db")
+    #expect(try await archive.isEmpty())
+    try await archive.save(Contact(peer: PeerID(high: 1, low: 2), name: try PeerName("ada")))
+    #expect(try await archive.isEmpty() == false)
+  }
+}
+
 @Suite struct MessageArchiveTests {
   let directory = TemporaryDirectory()
   let ada = PeerID(high: 1, low: 1)

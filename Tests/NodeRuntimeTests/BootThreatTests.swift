@@ -152,7 +152,7 @@ import WireFormat
     let broken = RandomSource { _ in false }
     let store = try PlainStore(path: directory + "/plain.db")
     await #expect(throws: NodeIdentityError.primitiveFailed) {
-      _ = try await NodeIdentity.load(from: store, random: broken, wall: 1_767_225_600_000)
+      _ = try await NodeIdentity.load(from: store, mayBegin: true, random: broken, wall: 1_767_225_600_000)
     }
     #expect(try await store.get(NodeIdentity.keysName) == nil)
     // With keys from a good day it does not start either.
@@ -175,7 +175,7 @@ import WireFormat
       let directory = "/tmp/rc-first-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
       try #require(unsafe mkdir(directory, 0o700) == 0)
       let store = try PlainStore(path: directory + "/plain.db")
-      let identity = try await NodeIdentity.load(from: store, random: .system, wall: 1_767_225_600_000)
+      let identity = try await NodeIdentity.load(from: store, mayBegin: true, random: .system, wall: 1_767_225_600_000)
       let isNew = identity.isNew
       #expect(isNew)
       exported.append(try #require(try await store.get(NodeIdentity.keysName)))
@@ -184,6 +184,17 @@ import WireFormat
     for range in [2..<34, 34..<66, 87..<119] {
       #expect(exported[0][range] != exported[1][range], "scalar at \(range)")
     }
+  }
+
+  @Test func threat19_lostKeysAreNoReasonToBecomeSomebodyElse() async throws {
+    let directory = "/tmp/rc-lost-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+    try #require(unsafe mkdir(directory, 0o700) == 0)
+    defer { _ = try? ProcessThreatTests.run("rm -r \(directory)") }
+    let store = try PlainStore(path: directory + "/plain.db")
+    await #expect(throws: NodeIdentityError.missing) {
+      _ = try await NodeIdentity.load(from: store, mayBegin: false, random: .system, wall: 1_767_225_600_000)
+    }
+    #expect(try await store.get(NodeIdentity.keysName) == nil)
   }
 
   // MARK: 9

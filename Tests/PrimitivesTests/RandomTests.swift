@@ -15,24 +15,11 @@ struct RandomTests {
   @Test func aSourceThatFailsMakesNoKey() {
     let broken = RandomSource { _ in false }
     #expect(throws: PrimitiveError.noRandomness) { _ = try P256SigningKey(generatedFrom: broken) }
-    #expect(throws: PrimitiveError.noRandomness) { _ = try RandomGenerator(broken) }
   }
 
   @Test func aSourceThatRepeatsAnImpossibleScalarIsCalledBroken() {
     let zeros = RandomSource { _ in true }
     #expect(throws: PrimitiveError.noRandomness) { _ = try P256AgreementKey(generatedFrom: zeros) }
-  }
-
-  @Test func aGeneratorGoesOnAndCountsWhenItsSourceStops() throws {
-    let first = FirstOnly()
-    var generator = try RandomGenerator(
-      RandomSource { span in
-        for index in 0..<span.byteCount { span.storeBytes(of: 7, toByteOffset: index, as: UInt8.self) }
-        return first.take()
-      })
-    let numbers = (0..<100).map { _ in generator.next() }
-    #expect(Set(numbers).count == 100)
-    #expect(generator.failures == 100)
   }
 
   @Test func secretsJoinAndLendTheirBytes() {
@@ -43,13 +30,5 @@ struct RandomTests {
     let empty = Secret(count: -4) { _ in }
     #expect(empty.count == 0)
     #expect(Secret(joining: empty, empty).count == 0)
-  }
-}
-
-private final class FirstOnly: @unchecked Sendable {
-  private var isTaken = false
-  func take() -> Bool {
-    defer { isTaken = true }
-    return !isTaken
   }
 }
