@@ -22,7 +22,7 @@ extension ContactBook {
     let claimed =
       (name ?? contacts[peer]?.name).flatMap { name in
         contact(bearing: name, besides: peer).flatMap { isSettled($0, against: peer) ? nil : $0 }
-      } ?? contacts.values.filter { $0.rivals.contains(peer) }.min { $0.peer < $1.peer }
+      } ?? contested.compactMap { contacts[$0] }.filter { $0.rivals.contains(peer) }.min { $0.peer < $1.peer }
     guard var claimed else { return nil }
     claimed.rivals = [peer] + claimed.rivals.filter { $0 != peer }
     return claimed

@@ -27,6 +27,8 @@ package struct ContactBook: Sendable {
   private(set) var contacts: [PeerID: Contact] = [:]
   /// Contacts by what their names are taken for.
   private(set) var namesakes: [String: Set<PeerID>] = [:]
+  /// Contacts whose names others bear, while that is not settled.
+  private(set) var contested: Set<PeerID> = []
   /// When each was used last, counted in uses.
   private var lastUse: [PeerID: UInt64] = [:]
   private var uses: UInt64 = 0
@@ -173,6 +175,7 @@ package struct ContactBook: Sendable {
   private mutating func set(_ contact: Contact) {
     if let old = contacts[contact.peer], old.name != contact.name { forgetName(of: old) }
     contacts[contact.peer] = contact
+    if contact.rivals.isEmpty { contested.remove(contact.peer) } else { contested.insert(contact.peer) }
     namesakes[contact.name.likeness, default: []].insert(contact.peer)
     use(contact.peer)
   }

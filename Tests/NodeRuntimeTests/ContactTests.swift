@@ -41,7 +41,7 @@ import Testing
   }
 
   /// It has written to us, so it is a contact; a restart later it calls itself as the verified friend does.
-  @Test func contactThatTakesAFriendsNameContestsItUntilSettled() throws {
+  @Test func threat06_contactThatTakesAFriendsNameContestsItUntilSettled() throws {
     let mesh = Mesh(seed: 23)
     for name in ["qa", "friend"] { try mesh.add(name) }
     let store = MemoryStore()
