@@ -16,7 +16,7 @@ let botCommand = Command(
   ])
 
 let program = Program(botCommand, clock: ContinuousClock(), nodeArguments: ["--bot"]) { _ in true }
-let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (context) throws(ProgramFailure) in
+let code = await program.run { (context) throws(ProgramFailure) in
   try await EchoBot(context).run()
 }
 exit(code)

@@ -20,7 +20,7 @@ let loggerCommand = Command(
   ])
 
 let program = Program(loggerCommand, clock: ContinuousClock()) { _ in true }
-let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (context) throws(ProgramFailure) in
+let code = await program.run { (context) throws(ProgramFailure) in
   try await TrafficLogger(context).run()
 }
 exit(code)

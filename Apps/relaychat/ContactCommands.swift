@@ -13,12 +13,9 @@ func listContacts(_ context: ProgramContext) async throws(ProgramFailure) {
   }
   var table = TextTable(["name", "id", "state", ""])
   for contact in contacts {
-    let rival = contact.rivalID.map { "the name is borne by \($0.prefix(8)) too" } ?? ""
-    table.add([
-      PeerText.shownName(contact.name), String(contact.id.prefix(8)),
-      contact.state.rawValue + (contact.isBlocked ? ", blocked" : ""),
-      rival,
-    ])
+    let rival = contact.rivalID.map { "the name is borne by \($0.prefix(8)) too; relaychat trust ID settles it" } ?? ""
+    let state = contact.state.rawValue + (contact.isMeant ? ", meant" : "") + (contact.isBlocked ? ", blocked" : "")
+    table.add([PeerText.shownName(contact.name), String(contact.id.prefix(8)), state, rival])
   }
   for line in table.lines { Output.line(line) }
   if contacts.isEmpty { Output.note("There are no contacts; whoever you write to becomes one.") }
@@ -78,7 +75,7 @@ private struct VerificationRecord: Encodable {
 
 private func scannedText(_ context: ProgramContext) throws(ProgramFailure) -> VerificationText? {
   guard let given = context.settings.text("scanned") else { return nil }
-  guard let scanned = VerificationText(scanned: given == "-" ? readStandardInput() : given) else {
+  guard let scanned = VerificationText(scanned: given == "-" ? try readStandardInput() : given) else {
     throw ProgramFailure(
       "That was not scanned from relaychat verify: it begins with relaychat:verify?", exitCode: ExitCode.usage)
   }
@@ -132,6 +129,9 @@ func settleContact(_ context: ProgramContext) async throws(ProgramFailure) {
   switch verb {
   case "block": Output.line("\(name) is blocked: nothing it writes is shown or passed on.")
   case "unblock": Output.line("\(name) is not blocked any more.")
-  default: Output.line("\(name) is the one meant by that name.")
+  default:
+    let block =
+      contact.isBlocked ? ", and stays blocked; relaychat unblock \(contact.id.prefix(8)) takes that back" : ""
+    Output.line("\(name) is the one meant by that name\(block).")
   }
 }

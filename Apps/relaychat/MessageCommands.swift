@@ -15,7 +15,7 @@ func sendMessage(_ context: ProgramContext) async throws(ProgramFailure) {
   } else {
     throw ProgramFailure("Say to whom: relaychat send '#public' TEXT, or --to PEER TEXT.", exitCode: ExitCode.usage)
   }
-  let text = words == ["-"] ? readStandardInput() : words.joined(separator: " ")
+  let text = words == ["-"] ? try readStandardInput() : words.joined(separator: " ")
   guard !text.isEmpty else { throw ProgramFailure("The text is missing.", exitCode: ExitCode.usage) }
   guard text.utf8.count <= ControlAPILimits.bytesOfText else {
     throw ProgramFailure("The text has more than \(ControlAPILimits.bytesOfText) bytes; send less.")
@@ -30,7 +30,7 @@ func sendMessage(_ context: ProgramContext) async throws(ProgramFailure) {
 }
 
 /// At most what a message can have, without the last line end.
-func readStandardInput() -> String {
+func readStandardInput() throws(ProgramFailure) -> String {
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 4_096)
   while bytes.count <= ControlAPILimits.bytesOfText + 1 {
@@ -40,7 +40,12 @@ func readStandardInput() -> String {
     bytes += chunk[..<size]
   }
   if bytes.last == 0x0A { bytes.removeLast() }
-  return String(decoding: bytes, as: UTF8.self)
+  let isTooLong = bytes.count > ControlAPILimits.bytesOfText
+  // What is too long was cut, maybe inside a character; it is refused for its length.
+  guard
+    let text = String(validating: bytes, as: UTF8.self) ?? (isTooLong ? String(decoding: bytes, as: UTF8.self) : nil)
+  else { throw ProgramFailure("Standard input is no UTF-8 text.", exitCode: ExitCode.usage) }
+  return text
 }
 
 func listen(_ context: ProgramContext) async throws(ProgramFailure) {
@@ -56,10 +61,9 @@ func listen(_ context: ProgramContext) async throws(ProgramFailure) {
   let kinds: [SubscribeParameters.Kind] = showsAll ? [.all] : [.message, .peer]
   _ = try await asking { () async throws(ControlClientError) in try await client.subscribe(to: kinds) }
   if let recent {
-    for message in try await asking({ () async throws(ControlClientError) in try await client.messages(limit: recent) })
-    {
-      if wantsJSON { try writeJSON(message) } else { Output.line(PeerText.line(message)) }
-    }
+    let messages = try await asking { () async throws(ControlClientError) in try await client.messages(limit: recent) }
+    for message in messages { if wantsJSON { try writeJSON(message) } else { Output.line(PeerText.line(message)) } }
+    if tellsRead { try await tellRead(messages, client) }
   }
   var rest = count ?? Int.max
   for await event in client.events {
@@ -70,13 +74,20 @@ func listen(_ context: ProgramContext) async throws(ProgramFailure) {
     }
     if case .message(let message) = event.body, !message.isOwn {
       rest -= 1
-      if tellsRead, message.room == nil {
-        try await asking { () async throws(ControlClientError) in try await client.markRead([message.messageID]) }
-      }
+      if tellsRead { try await tellRead([message], client) }
     }
     if rest == 0 { return }
   }
   if !Task.isCancelled { throw ProgramFailure(.connectionLost) }
+}
+
+/// Tells the authors of those that are personal and of others, as many at a time as a receipt speaks of.
+private func tellRead(_ messages: [MessageRecord], _ client: NodeClient) async throws(ProgramFailure) {
+  let ids = messages.filter { $0.room == nil && !$0.isOwn }.map(\.messageID)
+  for start in stride(from: 0, to: ids.count, by: ControlAPILimits.messagesPerReceipt) {
+    let some = Array(ids[start..<min(start + ControlAPILimits.messagesPerReceipt, ids.count)])
+    try await asking { () async throws(ControlClientError) in try await client.markRead(some) }
+  }
 }
 
 private func text(_ event: ControlEvent) -> String? {
@@ -90,9 +101,7 @@ private func text(_ event: ControlEvent) -> String? {
     let peer = PeerReference(id: event.peer.id, name: event.peer.name)
     return "\(time) \(PeerText.name(peer)) \(event.change.rawValue)"
   case .contact(let contact):
-    let name = PeerText.name(PeerReference(id: contact.id, name: contact.name))
-    guard let rival = contact.rivalID?.prefix(8) else { return "\(time) \(name) is the name of a contact now" }
-    return "\(time) \(name): \(rival) bears this name too; relaychat trust says who is meant"
+    return "\(time) \(PeerText.line(contact))"
   case .link(let event):
     let reason = event.reason.map { ": " + $0 } ?? ""
     let peer = event.link.peer.map(PeerText.name) ?? event.link.address

@@ -4,7 +4,7 @@ import Programs
 
 let program = Program(relaychatCommand, clock: ContinuousClock()) { $0.command.name == "listen" }
 
-let code = await program.run(Array(CommandLine.arguments.dropFirst())) { (context) throws(ProgramFailure) in
+let code = await program.run { (context) throws(ProgramFailure) in
   switch context.invocation.command.name {
   case "status": try await showStatus(context)
   case "peers": try await listPeers(context)

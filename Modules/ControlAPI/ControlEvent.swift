@@ -8,7 +8,7 @@ public struct ControlEvent: Sendable, Equatable {
     case message(MessageRecord)
     case delivery(DeliveryEvent)
     case peer(PeerEvent)
-    /// A contact whose name another key bears now.
+    /// A contact whose name another key bears now, its `rivalID`; or, without one, a contact that calls itself otherwise.
     case contact(ContactRecord)
     case link(LinkEvent)
     case reception(ReceptionEvent)

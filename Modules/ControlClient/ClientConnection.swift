@@ -14,6 +14,11 @@ final class ClientConnection: Sendable {
     var lastNumber: Int64 = 0
     var unsent: [UInt8] = []
     var isClosed = false
+    /// Why the node ends the connection, when it has said so.
+    var refusal: ControlError?
+
+    /// What calls are told that come to nothing.
+    var end: ControlClientError { refusal.map { .refused($0) } ?? .connectionLost }
   }
 
   let events = Channel<ControlEvent>(capacity: ControlClientLimits.waitingEvents)
@@ -63,7 +68,7 @@ final class ClientConnection: Sendable {
     let line: [UInt8]
     do { line = try ControlRequest(id: .number(number), call: call).encode() } catch { throw .refused(error) }
     let problem: ControlClientError? = state.withLock { state in
-      if state.isClosed { return .connectionLost }
+      if state.isClosed { return state.end }
       guard state.pending.count < ControlClientLimits.pendingCalls,
         state.unsent.count + line.count <= ControlClientLimits.bytesOfRequests
       else { return .tooMuchWaits }
@@ -109,13 +114,13 @@ final class ClientConnection: Sendable {
       guard size > 0, lines.append(buffer[..<size]) else { break }
       while let line = lines.next() { take(line, &missed) }
     }
-    let pending = state.withLock { state in
+    let (pending, end) = state.withLock { state in
       state.isClosed = true
       defer { state.pending = [:] }
-      return state.pending.values
+      return (state.pending.values, state.end)
     }
     for reply in pending {
-      reply.offer(.failure(.connectionLost))
+      reply.offer(.failure(end))
       reply.finish()
     }
     shutdown(socket, Int32(SHUT_RDWR))
@@ -146,6 +151,8 @@ final class ClientConnection: Sendable {
         if events.offer(lagged) == .accepted { missed = 0 }
       }
       if missed > 0 || events.offer(event) != .accepted { missed += 1 }
+    // It answers no request of ours: the node says it before it ends the connection.
+    case .failure(nil, let error): state.withLock { $0.refusal = error }
     case .answer, .failure, nil: break
     }
   }

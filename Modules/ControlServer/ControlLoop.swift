@@ -168,12 +168,23 @@ final class ControlLoop: Sendable {
       let client = ConnectedClient(caller: caller, descriptor: descriptor)
       guard turn.connections.count < ControlServerLimits.clients, accepted.offer(client) == .accepted else {
         counters.count(.refusedFull)
+        Self.sayFull(on: descriptor)
         Glibc.close(descriptor)
         continue
       }
       counters.count(.accepted)
       turn.connections[caller.number] = Connection(client)
       turn.poller.add(descriptor, token: caller.number, .reading)
+    }
+  }
+
+  /// The one line that a client hears for which there is no place: its new socket takes it at once or never.
+  private static func sayFull(on descriptor: Int32) {
+    let error = ControlError(
+      .notReady, "too many clients are connected already", limit: ControlServerLimits.clients)
+    let line = ControlResponse.encode(error, to: nil)
+    _ = unsafe line.withUnsafeBufferPointer { buffer in
+      unsafe send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
     }
   }
 

@@ -23,6 +23,8 @@ package struct CardTable: Sendable {
   private struct Entry: Sendable {
     var card: VerifiedCard
     var lastHeard: UInt64
+    /// What its name is taken for: worked out once, because strangers decide how often it is asked for.
+    var likeness: String
   }
 
   /// Who is pinned; as many as the caller has contacts.
@@ -62,6 +64,12 @@ package struct CardTable: Sendable {
     entries.filter { $0.value.card.card.name == name }.keys.sorted()
   }
 
+  /// Peers who call themselves so, or by a name that people take for it, with their names.
+  package func bearers(of name: PeerName) -> [PeerID: PeerName] {
+    let likeness = name.likeness
+    return entries.filter { $0.value.likeness == likeness }.mapValues(\.card.card.name)
+  }
+
   /// Peers with this address on the air, in the order of IDs.
   package func ids(tag: UInt64) -> [PeerID] {
     entries.keys.filter { $0.tag == tag }.sorted()
@@ -77,6 +85,7 @@ package struct CardTable: Sendable {
     let outcome: Outcome
     if card.card.sequence > sequence || CardSequence.isSkipped {
       entry.card = card
+      entry.likeness = card.card.name.likeness
       outcome = .replaced(previous: kept)
     } else if card.card.sequence < sequence {
       outcome = .stale(kept: sequence)
@@ -114,7 +123,7 @@ package struct CardTable: Sendable {
       evictions &+= 1
       evicted = oldest.key
     }
-    entries[card.id] = Entry(card: card, lastHeard: now)
+    entries[card.id] = Entry(card: card, lastHeard: now, likeness: card.card.name.likeness)
     return .added(evicted: evicted)
   }
 }

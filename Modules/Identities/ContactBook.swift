@@ -4,9 +4,14 @@ internal import Verifying
 ///
 /// A `PeerID` is the hash of its key, so a key can never change under an ID. What can change is who stands behind a
 /// name, and that is what people mean: when a peer with another key bears the name of a contact, or one that people
-/// take for it (`PeerName.bears`), the contact is *changed* and nothing is sent to it until a person, or a bot by one
-/// call, has settled who is meant. To the stranger, and to every further one, nothing is sent as long as it bears the
-/// name: that is decided by the name itself and needs no list.
+/// take for it (`PeerName.bears`), the name is *contested* and nothing is sent to it until a person, or a bot by one
+/// call, has settled who is meant. Who the peer is makes no difference: a stranger, or a contact that calls itself so
+/// now. To the peer, and to every further one, nothing is sent as long as it bears the name: that is decided by the
+/// name itself and needs no list. A contact that was not verified is *changed* by it and not reached either; a verified
+/// one keeps its state and is reached by its ID, which is its key, and not by the name.
+///
+/// A contest is settled when one of the two is *meant* and the book has the other under the same name: so it is
+/// remembered that the other was seen and was not meant.
 ///
 /// Bounded: when the book is full, the contact used least lately makes room, of those that are only *seen* and to whom
 /// we have never written. Whoever was verified, meant, blocked or written to never goes. Pure.
@@ -19,9 +24,11 @@ package struct ContactBook: Sendable {
     case blocked
   }
 
-  private var contacts: [PeerID: Contact] = [:]
+  private(set) var contacts: [PeerID: Contact] = [:]
   /// Contacts by what their names are taken for.
-  private var namesakes: [String: Set<PeerID>] = [:]
+  private(set) var namesakes: [String: Set<PeerID>] = [:]
+  /// Contacts whose names others bear, while that is not settled.
+  private(set) var contested: Set<PeerID> = []
   /// When each was used last, counted in uses.
   private var lastUse: [PeerID: UInt64] = [:]
   private var uses: UInt64 = 0
@@ -71,11 +78,10 @@ package struct ContactBook: Sendable {
 
   /// A verified card was seen: does it bear the name of a contact of ours?
   ///
-  /// - Returns: the contact that is changed by it, once for each peer.
+  /// - Returns: the contact whose name is contested by it, once for each peer.
   package mutating func observe(_ peer: PeerID, name: PeerName) -> Contact? {
-    // Of two contacts that both are ours, and bear one name, neither is a stranger.
-    guard contacts[peer] == nil, var contact = contact(bearing: name, besides: peer),
-      !contact.rivals.contains(peer)
+    guard contacts[peer]?.isBlocked != true, var contact = contact(bearing: name, besides: peer),
+      !isSettled(contact, against: peer), !contact.rivals.contains(peer)
     else { return nil }
     if contact.state == .seen { contact.state = .changed }
     contact.rivals = [peer] + contact.rivals.prefix(IdentitiesLimits.rivalCount - 1)
@@ -95,60 +101,65 @@ package struct ContactBook: Sendable {
     return contact
   }
 
-  /// Whether something may be sent to a peer.
-  ///
-  /// - Parameter name: what it calls itself, if its card is known.
-  package func mayReach(_ peer: PeerID, name: PeerName?) -> Answer {
-    if let contact = contacts[peer] {
-      if contact.isBlocked, !ContactNotBlocked.isSkipped { return .blocked }
-      return contact.state == .changed && !ContactSettled.isSkipped ? .changed(contact) : .fine
-    }
-    let claimed =
-      name.flatMap { contact(bearing: $0, besides: peer) }
-      ?? contacts.values.filter { $0.rivals.contains(peer) }
-      .min { $0.peer < $1.peer }
-    guard var claimed, !ContactSettled.isSkipped else { return .fine }
-    claimed.rivals = [peer] + claimed.rivals.filter { $0 != peer }
-    return .changed(claimed)
-  }
-
   /// A person has said that this peer is meant; `isVerified` when fingerprints were compared. Settles a change: whoever
   /// else bears the name is not meant by it any more.
   ///
+  /// A contact that has taken another's name takes it over only when it is said to be meant; comparing its fingerprints
+  /// says who it is, and not that it is whom that name has meant.
+  ///
+  /// - Parameters:
+  ///   - name: what it calls itself, or is known by.
+  ///   - bearers: the peers that are known to call themselves so, or nearly so, now, with their names.
   /// - Returns: what is to be kept: the contact, and those who lost the name; nothing when there is no room.
-  package mutating func trust(_ peer: PeerID, name: PeerName, isVerified: Bool) -> [Contact] {
+  package mutating func trust(
+    _ peer: PeerID, name: PeerName, isVerified: Bool, bearers: [PeerID: PeerName] = [:]
+  ) -> [Contact] {
     guard contacts[peer] != nil || makeRoom() else { return [] }
     var contact = contacts[peer] ?? Contact(peer: peer, name: name)
-    let losers = contact.rivals
+    if !isVerified { contact.name = name }
+    var losers = Set(contact.rivals)
     contact.rivals = []
     contact.isMeant = true
     contact.state = isVerified || contact.state == .verified ? .verified : .seen
     set(contact)
     var kept = [contact]
     for var other in contacts.values.sorted(by: { $0.peer < $1.peer }) where other.peer != peer {
-      guard other.rivals.contains(peer) || other.name.bears(contact.name) else { continue }
+      guard other.name.bears(contact.name) else {
+        // It bore that name once, and is meant by another now.
+        guard other.rivals.contains(peer), !other.name.bears(name) else { continue }
+        other.rivals.removeAll { $0 == peer }
+        if other.rivals.isEmpty, other.state == .changed { other.state = .seen }
+        set(other)
+        kept.append(other)
+        continue
+      }
+      losers.formUnion(other.rivals)
       if other.state == .changed { other.state = .seen }
       other.rivals = []
       other.isMeant = false
       set(other)
       kept.append(other)
     }
-    // The losers stay as contacts, so that their next cards are no news.
-    for loser in losers where contacts[loser] == nil && makeRoom() {
-      let other = Contact(peer: loser, name: contact.name)
-      set(other)
-      kept.append(other)
+    // The losers stay as contacts under the name they have lost, so that their next cards are no news.
+    let others = bearers.filter { $0.key != peer && !losers.contains($0.key) && $0.value.bears(contact.name) }
+      .keys.sorted()
+    losers.remove(peer)
+    for loser in losers.sorted() + others.prefix(IdentitiesLimits.rivalCount) {
+      let claimed = bearers[loser]
+      if var other = contacts[loser] {
+        guard let claimed, !other.name.bears(claimed) else { continue }
+        other.name = claimed
+        other.isMeant = false
+        set(other)
+        kept.append(other)
+      } else if makeRoom() {
+        let other = Contact(peer: loser, name: claimed ?? contact.name)
+        set(other)
+        kept.append(other)
+      }
     }
     return kept
   }
-
-  /// Contacts that are called so, in the order of IDs.
-  package func named(_ name: PeerName) -> [Contact] {
-    (namesakes[name.likeness] ?? []).compactMap { contacts[$0] }.filter { $0.name == name }.sorted { $0.peer < $1.peer }
-  }
-
-  /// Whom a person has said to mean by this name.
-  package func meant(by name: PeerName) -> PeerID? { named(name).first(where: \.isMeant)?.peer }
 
   /// Neither shows nor carries what this peer says, or does so again.
   ///
@@ -161,16 +172,10 @@ package struct ContactBook: Sendable {
     return contact
   }
 
-  /// Who of the contacts has this name, or one that is taken for it: whoever a person has settled on first. A blocked
-  /// one defends nothing.
-  private func contact(bearing name: PeerName, besides peer: PeerID) -> Contact? {
-    (namesakes[name.likeness] ?? []).compactMap { contacts[$0] }.filter { $0.peer != peer && !$0.isBlocked }
-      .min { ($0.isSettled ? 0 : 1, $0.peer) < ($1.isSettled ? 0 : 1, $1.peer) }
-  }
-
   private mutating func set(_ contact: Contact) {
     if let old = contacts[contact.peer], old.name != contact.name { forgetName(of: old) }
     contacts[contact.peer] = contact
+    if contact.rivals.isEmpty { contested.remove(contact.peer) } else { contested.insert(contact.peer) }
     namesakes[contact.name.likeness, default: []].insert(contact.peer)
     use(contact.peer)
   }
@@ -199,14 +204,4 @@ package struct ContactBook: Sendable {
     evicted.append(oldest.peer)
     return true
   }
-}
-
-/// Nobody else claims the name of whom something is sent to.
-enum ContactSettled: Verification {
-  static let name = "contact-settled"
-}
-
-/// Whom something is sent to is not blocked.
-enum ContactNotBlocked: Verification {
-  static let name = "contact-not-blocked"
 }

@@ -6,8 +6,12 @@ package import Transports
 ///
 /// Addresses come from the scanner. One is dialled when its transport is powered on, it was heard lately, no link goes
 /// there, its back-off is over and there is room. Failures double the back-off, a new boot of the peer (another hint)
-/// ends it, and a link that was lost is tried again at once, with some spread. Bounded: the address that was not heard
-/// for longest goes.
+/// ends it, and a link that was lost is tried again at once, with some spread. Addresses that once led to a peer come
+/// first. Bounded: the address that was not heard for longest goes, first of those that never proved a peer.
+///
+/// Names and addresses cost whoever makes them up nothing, so dials of addresses that have never proved a peer are bounded
+/// together: after `LinksLimits.failedDials` failures within a minute they wait, while those that once led to a peer are
+/// dialled as ever.
 ///
 /// Pure; randomness comes in with each call that needs it.
 package struct DialPlan: Sendable {
@@ -43,6 +47,8 @@ package struct DialPlan: Sendable {
 
   package private(set) var candidates: [Key: Entry] = [:]
   private var power: [Power]
+  /// When dials of addresses without a proved peer failed lately, oldest first; `LinksLimits.failedDials` at most.
+  private var failedDials: [MonotonicTime] = []
 
   /// - Parameter linkLimits: how many links each transport holds at most, in their order.
   package init(linkLimits: [Int]) { power = linkLimits.map { Power(linkLimit: $0) } }
@@ -76,13 +82,14 @@ package struct DialPlan: Sendable {
     now: MonotonicTime, links: (_ transport: Int) -> Int, isLinked: (PeerID) -> Bool
   ) -> [Key] {
     var chosen: [Key] = []
+    let mayDialStrangers = strangersWait(until: now) == nil
     for transport in power.indices where power[transport].isOn {
       var underWay = candidates.count { $0.key.transport == transport && $0.value.phase.isDialling }
       var free = power[transport].linkLimit - links(transport) - underWay
       let ready = candidates.filter { key, candidate in
         key.transport == transport && candidate.phase == .waiting && candidate.notBefore <= now
           && now.since(candidate.lastHeard) < LinksLimits.candidateLifetime
-          && candidate.peer.map(isLinked) != true
+          && candidate.peer.map(isLinked) != true && (candidate.peer != nil || mayDialStrangers)
       }
       for (key, _) in ready.sorted(by: Self.isBefore) {
         guard underWay < LinksLimits.dialsPerTransport, free > 0 else { break }
@@ -98,10 +105,18 @@ package struct DialPlan: Sendable {
   /// When `dials` may have something to do, if nothing else happens: the end of a back-off. Whoever could be dialled at
   /// `now` and was not waits for an event (a link that ends, a sighting) and not for time.
   package func deadline(after now: MonotonicTime) -> MonotonicTime? {
-    candidates.lazy.filter {
+    let ends = candidates.lazy.filter {
       $0.value.phase == .waiting && $0.value.notBefore > now && self.power[$0.key.transport].isOn
     }
     .map(\.value.notBefore).min()
+    return [ends, strangersWait(until: now)].compactMap { $0 }.min()
+  }
+
+  /// Until when dials of strangers wait, if they do.
+  private func strangersWait(until now: MonotonicTime) -> MonotonicTime? {
+    guard failedDials.count == LinksLimits.failedDials, let oldest = failedDials.first else { return nil }
+    let end = oldest.advanced(by: LinksLimits.failedDialsInterval)
+    return end > now ? end : nil
   }
 
   package mutating func reached(_ key: Key, step: DialStep) {
@@ -115,6 +130,10 @@ package struct DialPlan: Sendable {
     candidate.phase = .waiting
     candidate.failures += 1
     candidate.lastFailure = Failure(step: step, reason: reason)
+    if candidate.peer == nil {
+      failedDials.append(now)
+      if failedDials.count > LinksLimits.failedDials { failedDials.removeFirst() }
+    }
     let doubled = LinksLimits.firstRetry * (1 << min(candidate.failures - 1, 6))
     let delay = min(doubled, LinksLimits.lastRetry)
     let spread = Double(random >> 11) / Double(1 << 53) * 0.5 + 0.75
@@ -157,13 +176,17 @@ package struct DialPlan: Sendable {
   private mutating func evictIfFull() {
     guard candidates.count >= LinksLimits.candidates else { return }
     let idle = candidates.filter { $0.value.phase == .waiting }
-    if let oldest = idle.min(by: { $0.value.lastHeard < $1.value.lastHeard }) { candidates[oldest.key] = nil }
+    let oldest = idle.min { one, other in
+      (one.value.peer == nil ? 0 : 1, one.value.lastHeard) < (other.value.peer == nil ? 0 : 1, other.value.lastHeard)
+    }
+    if let oldest { candidates[oldest.key] = nil }
   }
 
   private static func isBefore(_ left: (key: Key, value: Entry), _ right: (key: Key, value: Entry)) -> Bool {
     let (near, far) = (left.value.signalStrength ?? -100, right.value.signalStrength ?? -100)
-    return (left.value.failures, -Int(near), left.key.address.description)
-      < (right.value.failures, -Int(far), right.key.address.description)
+    let (isNew, isOtherNew) = (left.value.peer == nil ? 1 : 0, right.value.peer == nil ? 1 : 0)
+    return (isNew, left.value.failures, -Int(near), left.key.address.description)
+      < (isOtherNew, right.value.failures, -Int(far), right.key.address.description)
   }
 }
 

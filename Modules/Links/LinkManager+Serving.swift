@@ -94,8 +94,13 @@ extension LinkManager {
       close(physical.link.id, .ownIdentity)
     } catch {
       counters.count(.handshakesRefused)
-      configuration.log.notice(
-        "handshake refused", ["link": .integer(physical.link.id.number), "reason": .description(error)])
+      if let unsaid = refusals.happened(now: configuration.time.now()) {
+        configuration.log.notice(
+          "handshake refused",
+          [
+            "link": .integer(physical.link.id.number), "reason": .description(error), "moreSinceLast": .integer(unsaid),
+          ])
+      }
       close(physical.link.id, .handshakeFailed)
     }
   }

@@ -63,6 +63,7 @@ package actor LinkManager {
   let alarm: Alarm
   /// Origins for whom nothing is handed over.
   var blocked: Set<Tag> = []
+  var refusals = LogSampler()
 
   package init(_ configuration: Configuration) throws {
     self.configuration = configuration

@@ -77,6 +77,12 @@ package enum LinksLimits {
   /// An address not heard for this long is dialled no more.
   package static let candidateLifetime: Duration = .seconds(120)
   /// Back-off of dials: doubles from the first to the last, and is spread by a quarter both ways.
+  /// Dials of addresses without a proved peer that may fail within the interval: a crowd of real nodes stays below, and
+  /// whoever makes up addresses costs us one dial a second.
+  package static let failedDials = 60
+  package static let failedDialsInterval: Duration = .seconds(60)
+  /// What strangers can cause at will is in the log once in so long, with how often it was.
+  package static let logInterval: Duration = .seconds(60)
   package static let firstRetry: Duration = .seconds(1)
   package static let lastRetry: Duration = .seconds(60)
   /// After a link was lost its address is dialled again within this time, spread evenly.

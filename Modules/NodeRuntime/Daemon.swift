@@ -23,10 +23,11 @@ public enum Daemon {
   /// Runs a daemon with these transports on the arguments and the environment of the process, and ends the process
   /// with the documented exit code when it has stopped.
   public static func main(transports: [TransportFactory]) async -> Never {
-    let environment = ProcessEnvironment.read()
-    let code = await run(
-      arguments: Array(CommandLine.arguments.dropFirst()), environment: environment, transports: transports)
-    exit(code)
+    guard let words = ProcessArguments.words() else {
+      StandardStreams.write("relaychatd: \(ProcessArguments.refusal)\n", to: 2)
+      exit(ExitCode.usage)
+    }
+    exit(await run(arguments: words, environment: ProcessEnvironment.read(), transports: transports))
   }
 
   /// Runs a daemon until SIGTERM, `node.stop` or a failure.

@@ -94,7 +94,8 @@ extension ContactRecord {
   init(_ contact: Contact, ownID: PeerID) {
     self.init(
       id: contact.peer.description, name: contact.name.text, state: .init(contact.state),
-      isBlocked: contact.isBlocked, rivalID: contact.rival?.description,
+      isBlocked: contact.isBlocked, isMeant: contact.isMeant, rivalID: contact.rival?.description,
+      rivalFingerprint: contact.rival.flatMap { try? Fingerprint(ownID, $0).description },
       fingerprint: (try? Fingerprint(ownID, contact.peer).description) ?? "")
   }
 }
@@ -135,8 +136,8 @@ extension ControlError {
     case .tooManyWaiting(let limit): self.init(.notReady, "\(limit) messages wait for keys already.", limit: limit)
     case .contactChanged(let contact):
       self.init(
-        .contactChanged, "Another key bears the name of this contact; settle who is meant with contact.trust.",
-        candidates: [contact.peer, contact.rival].compactMap { $0 }.map {
+        .contactChanged, "Two keys or more bear this name; settle who is meant with contact.trust and an ID.",
+        candidates: ([contact.peer] + contact.rivals).map {
           Self.candidate(KnownPeer(id: $0, name: contact.name), ownID: ownID)
         })
     case .blocked: self.init(.blocked, "This peer is blocked; contact.unblock takes it back.")

@@ -91,7 +91,7 @@ struct NodeService: ControlService {
 
   private func send(_ parameters: SendParameters) async throws(ControlError) -> SendAnswer {
     let conversation: Conversation =
-      parameters.to == "#public" ? .everyone : .peer(try await resolve(parameters.to).id)
+      parameters.to == Self.publicRoom ? .everyone : .peer(try await resolve(parameters.to).id)
     let message: StoredMessage
     do {
       message = try await node.session.send(
@@ -157,15 +157,33 @@ struct NodeService: ControlService {
     }
   }
 
+  private static let publicRoom = "#public"
+
   private func resolve(_ text: String) async throws(ControlError) -> KnownPeer {
+    if text.hasPrefix("#") {
+      guard text != Self.publicRoom else {
+        throw ControlError(.invalidParameters, "\(text) is a room; this needs a peer.")
+      }
+      throw ControlError(.invalidParameters, "There is no room \(text); the room of all is \(Self.publicRoom).")
+    }
     switch await node.session.resolve(text) {
     case .peer(let peer): return peer
-    case .unknown: throw ControlError(.notFound, "No peer is known by this name or ID.")
+    case .unknown:
+      guard await !isOwn(text) else { throw ControlError(.invalidParameters, "That is this node itself.") }
+      throw ControlError(.notFound, "No peer is known by this name or ID.")
     case .ambiguous(let peers):
       throw ControlError(
         .ambiguous, "More than one peer is called so; use the ID.",
         candidates: peers.map { ControlError.candidate($0, ownID: node.session.ownID) })
+    case .contested(let contact):
+      throw ControlError(.contactChanged(contact), ownID: node.session.ownID)
     }
+  }
+
+  private func isOwn(_ text: String) async -> Bool {
+    if PeerName.isLikeID(text) { return node.session.ownID.description.hasPrefix(text.lowercased()) }
+    guard let name = try? PeerName(text) else { return false }
+    return await node.session.ownCard.card.name == name
   }
 
   private func peers() async -> [PeerRecord] {

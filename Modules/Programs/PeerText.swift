@@ -34,6 +34,16 @@ package enum PeerText {
     return line
   }
 
+  /// What has become of a contact's name. When another key bears it both fingerprints are there, to be compared.
+  package static func line(_ contact: ContactRecord) -> String {
+    let name = name(PeerReference(id: contact.id, name: contact.name))
+    guard let rival = contact.rivalID else { return "\(name) is the name of a contact now" }
+    let rivalDigits = TerminalText.neutralised(contact.rivalFingerprint ?? "")
+    return "\(name) (fingerprint \(TerminalText.neutralised(contact.fingerprint))): another key bears this name, "
+      + "\(TerminalText.neutralised(String(rival.prefix(8)))) (fingerprint \(rivalDigits)); nothing is sent to the name "
+      + "until relaychat trust ID says who is meant"
+  }
+
   /// The time of day here, `HH:MM:SS`.
   package static func time(_ milliseconds: Int64) -> String {
     var seconds = time_t(milliseconds / 1_000)

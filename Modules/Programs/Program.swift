@@ -48,6 +48,17 @@ package struct Program: Sendable {
   /// Of all programs.
   package static let version = "0.1.0"
 
+  /// Runs with the arguments of this process. Returns the exit code.
+  package func run(
+    _ body: @escaping @Sendable (ProgramContext) async throws(ProgramFailure) -> Void
+  ) async -> Int32 {
+    guard let words = ProcessArguments.words() else {
+      Output.note("\(command.name): \(ProcessArguments.refusal)")
+      return ExitCode.usage
+    }
+    return await run(words, body)
+  }
+
   /// Returns the exit code. `words` are the arguments after the program's name.
   package func run(
     _ words: [String], _ body: @escaping @Sendable (ProgramContext) async throws(ProgramFailure) -> Void
@@ -65,15 +76,22 @@ package struct Program: Sendable {
       case .run(let parsed): invocation = parsed
       }
     } catch {
-      Output.note("\(command.name): \(error) See \(command.name) --help.")
-      return ExitCode.usage
+      // What cannot be parsed may still say how it wants to be answered.
+      let options = words.prefix { $0 != "--" }
+      return fail(
+        ProgramFailure("\(error) See \(command.name) --help.", exitCode: ExitCode.usage),
+        inJSON: command.options.contains { $0.name == "json" } && options.contains { $0 == "--json" || $0 == "-j" })
     }
     do throws(ProgramFailure) {
       return try await run(invocation, body)
     } catch {
-      Output.note("\(command.name): \(error.sentence)")
-      return error.exitCode
+      return fail(error, inJSON: (try? Settings(invocation).flag("json")) == true)
     }
+  }
+
+  private func fail(_ failure: ProgramFailure, inJSON: Bool) -> Int32 {
+    if inJSON { Output.write(failure.json, to: 2) } else { Output.note("\(command.name): \(failure.sentence)") }
+    return failure.exitCode
   }
 
   private func run(

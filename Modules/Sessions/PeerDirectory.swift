@@ -42,6 +42,7 @@ package struct PeerDirectory: Sendable {
   package mutating func setPinned(_ isPinned: Bool, _ peer: PeerID) { table.setPinned(isPinned, peer) }
   package func peers(prefix: String) -> [PeerID] { table.ids(prefix: prefix) }
   package func peers(named name: PeerName) -> [PeerID] { table.ids(named: name) }
+  package func bearers(of name: PeerName) -> [PeerID: PeerName] { table.bearers(of: name) }
 
   /// The cards of the peers that share an origin tag; more than one only by an attack that needs 2^32 keys.
   package func cards(tag: UInt64) -> [VerifiedCard] { table.ids(tag: tag).compactMap { table[$0] } }

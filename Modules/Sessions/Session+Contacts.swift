@@ -13,7 +13,8 @@ extension Session {
   /// change. Durable when it returns; what waited for it is on its way.
   package func trust(_ peer: PeerID, isVerified: Bool) async throws(SessionError) -> Contact {
     guard let known = known(peer), peer != ownID else { throw .unknownPeer }
-    let kept = contacts.trust(peer, name: known.name, isVerified: isVerified)
+    let name = directory.card(of: peer)?.card.name ?? known.name
+    let kept = contacts.trust(peer, name: name, isVerified: isVerified, bearers: directory.bearers(of: name))
     guard let contact = kept.first else { throw .contactsFull(limit: IdentitiesLimits.contactCount) }
     for contact in kept { try await save(contact) }
     await settled()
@@ -28,8 +29,9 @@ extension Session {
       throw .contactsFull(limit: IdentitiesLimits.contactCount)
     }
     try await save(contact)
+    if !isBlocked { await contest(directory.card(of: peer)?.card.name ?? contact.name, by: peer) }
     await settled()
-    return contact
+    return contacts[peer] ?? contact
   }
 
   private func settled() async {
@@ -40,17 +42,34 @@ extension Session {
 
   /// - Parameter isAddressed: we write to the peer; otherwise it has written to us.
   func meet(_ peer: PeerID, name: PeerName, isAddressed: Bool) async {
-    if let contact = contacts.meet(peer, name: name, isAddressed: isAddressed) { await keep(contact) }
+    let isNew = contacts[peer] == nil
+    if let contact = contacts.meet(peer, name: name, isAddressed: isAddressed) {
+      await keep(contact)
+      // Whoever writes to us takes no name from those who are here already.
+      if isNew, !isAddressed { await contestByNamesakes(of: contact) }
+    }
     await forgetEvicted()
   }
 
-  /// A card of a peer came that is new here: a contact is followed to its new name, and a stranger that bears the name
-  /// of a contact changes it.
+  /// A card of a peer came that is new here: a contact is followed to its new name, unless that is another contact's,
+  /// and whoever bears the name of a contact contests it, a stranger and a contact alike.
   func compare(_ peer: PeerID, name: PeerName) async {
     if let renamed = contacts.rename(peer, to: name) {
       await keep(renamed)
       events.send(.contactRenamed(renamed))
+      await contestByNamesakes(of: renamed)
     }
+    await contest(name, by: peer)
+  }
+
+  private func contestByNamesakes(of contact: Contact) async {
+    let others = directory.bearers(of: contact.name).filter { $0.key != contact.peer }
+    for (peer, name) in others.sorted(by: { $0.key < $1.key }).prefix(IdentitiesLimits.rivalCount) {
+      await contest(name, by: peer)
+    }
+  }
+
+  private func contest(_ name: PeerName, by peer: PeerID) async {
     guard let changed = contacts.observe(peer, name: name) else { return }
     await keep(changed)
     ports.log.warning("another key bears a contact's name", ["contact": .text(changed.peer.shortHex)])

@@ -22,8 +22,10 @@ package struct KnownPeer: Sendable, Equatable {
 package enum PeerResolution: Sendable, Equatable {
   case peer(KnownPeer)
   case unknown
-  /// More than one peer fits: all of them.
+  /// More than one peer fits, and none of them is a contact: all of them.
   case ambiguous([KnownPeer])
+  /// Another peer bears the name of this contact, its rivals: who is meant has to be settled first.
+  case contested(Contact)
 }
 
 extension Session {
@@ -49,24 +51,27 @@ extension Session {
   /// Finds a peer by its full ID, a prefix of it, or its name; never by a guess.
   ///
   /// A text that reads like an ID is one, and never a name: nobody can take the ID of another as a name. A full ID is
-  /// this peer or nobody. A name is the contact's whom a person has settled on, whether its card is here or not; what
-  /// contacts are called counts before what cards say.
+  /// this peer or nobody. A name is nobody's while two bear it, whatever is known of them and whether they are here;
+  /// once a person has settled it, it is that contact's, whether its card is here or not.
   package func resolve(_ text: String) -> PeerResolution {
     if PeerName.isLikeID(text) { return resolve(digits: text.lowercased()) }
     guard let name = try? PeerName(text), !name.isLikeID else { return .unknown }
-    if let meant = contacts.meant(by: name) { return .peer(KnownPeer(id: meant, name: name)) }
-    var found = contacts.named(name)
-    if let verified = found.first(where: { $0.state == .verified }), found.count == 1 {
-      return .peer(KnownPeer(id: verified.peer, name: name))
+    let named = contacts.named(name)
+    if let meant = named.first(where: \.isMeant) {
+      return meant.rivals.isEmpty ? .peer(KnownPeer(id: meant.peer, name: name)) : .contested(meant)
     }
-    found.sort { $0.peer < $1.peer }
-    var peers = found.map { KnownPeer(id: $0.peer, name: $0.name) }
-    for peer in directory.peers(named: name) where contacts[peer] == nil {
-      peers.append(KnownPeer(id: peer, name: name))
+    let bearers = Set(named.map(\.peer)).union(directory.peers(named: name)).sorted()
+    for peer in bearers {
+      guard var contest = contacts.contest(of: peer, name: directory.card(of: peer)?.card.name) else { continue }
+      contest.rivals += bearers.filter { $0 != contest.peer && !contest.rivals.contains($0) }
+      return .contested(contest)
     }
-    // A contact that has taken the name of another is not followed; it is called so only while nobody else is.
-    if peers.isEmpty { peers = directory.peers(named: name).map { KnownPeer(id: $0, name: name) } }
-    return one(of: peers)
+    // Two may be here whom nothing has compared yet: one was written to by its ID.
+    if bearers.count > 1, var contact = bearers.compactMap({ contacts[$0] }).first {
+      contact.rivals = bearers.filter { $0 != contact.peer }
+      return .contested(contact)
+    }
+    return one(of: bearers.map { KnownPeer(id: $0, name: name) })
   }
 
   private func resolve(digits: String) -> PeerResolution {

@@ -181,10 +181,11 @@ extension Session {
   }
 
   func sendReceipt(_ substance: MessageContent.Substance, to peer: PeerID) async {
-    guard let id = try? drawMessageID(), mayReach(peer) != .blocked else {
-      counters.count(.receiptsWithoutKey)
+    guard mayReach(peer) == .fine else {
+      counters.count(.receiptsWithheld)
       return
     }
+    guard let id = try? drawMessageID() else { return }
     let isSent = await originate(MessageContent(id: id, substance: substance), to: peer, kind: .receipt)
     counters.count(isSent ? .receiptsSent : .receiptsWithoutKey)
   }

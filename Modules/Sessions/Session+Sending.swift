@@ -79,7 +79,11 @@ extension Session {
   /// Asks a peer for a sign of life.
   package func ping(_ peer: PeerID, timeout: Duration) async throws(SessionError) -> PingAnswer {
     guard directory.card(of: peer) != nil else { throw .unknownPeer }
-    guard mayReach(peer) != .blocked else { throw .blocked }
+    switch mayReach(peer) {
+    case .fine: break
+    case .changed(let contact): throw .contactChanged(contact)
+    case .blocked: throw .blocked
+    }
     let token = try drawToken()
     let content = MessageContent(id: try drawMessageID(), substance: .ping(token: token))
     guard let sealed = try makePacket(content, to: .peer(peer), wall: ports.time.wallMilliseconds()) else {
@@ -133,7 +137,10 @@ extension Session {
   }
 
   func sendPong(token: UInt64, to peer: PeerID, hops: UInt8, route: [UInt32]) async {
-    guard let messageID = try? drawMessageID() else { return }
+    guard let messageID = try? drawMessageID(), mayReach(peer) == .fine else {
+      counters.count(.pingsRefused)
+      return
+    }
     let content = MessageContent(id: messageID, substance: .pong(token: token, hops: hops, route: route))
     if await originate(content, to: peer) { counters.count(.pingsAnswered) }
   }

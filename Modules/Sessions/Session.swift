@@ -148,6 +148,8 @@ package actor Session {
       contacts = ContactBook(try await ports.store.contacts(limit: IdentitiesLimits.contactCount))
       for peer in contacts.peers { directory.setPinned(true, peer) }
       for card in try await ports.store.cards(limit: IdentitiesLimits.cardCount) { directory.restore(card) }
+      // A contact may have taken a name when the last run ended before that was kept.
+      for card in directory.cards where contacts[card.id] != nil { await compare(card.id, name: card.card.name) }
       await publishBlocked()
       let wall = ports.time.wallMilliseconds()
       let oldest = wall - min(wall, PacketKind.personal.lifetime)

@@ -28,8 +28,10 @@ package enum SessionCount: String, CounterReason {
   case receiptsSent, receiptsReceived
   /// A receipt for a message that was for another.
   case receiptsOfAnother
-  /// No card to seal a receipt to, or its author is blocked.
+  /// No card to seal a receipt to.
   case receiptsWithoutKey
+  /// Whom the receipt was for is blocked, or it is not settled who it is.
+  case receiptsWithheld
   /// A packet under our own origin that another has brought.
   case ownOrigin
   /// Its author is blocked; it was on its way to us already.

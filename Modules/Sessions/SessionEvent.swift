@@ -34,7 +34,8 @@ package enum SessionEvent: Sendable {
   case message(StoredMessage)
   case state(MessageID, MessageState)
   case peer(PeerChange)
-  /// Somebody with another key bears the name of this contact: its `rival`.
+  /// Somebody with another key bears the name of this contact now, its `rival`: a stranger or another contact. Told once
+  /// for each.
   case contactChanged(Contact)
   /// This contact calls itself otherwise now.
   case contactRenamed(Contact)

@@ -82,6 +82,14 @@ final class TemporaryDirectory: Sendable {
     #expect(isOnDisk(new) && !isOnDisk(old))
   }
 
+  @Test func exposed_whoeverReadsTheDiskReadsKeysAndMessages() async throws {
+    let archive = try MessageArchive(path: directory.path + "/archive.db")
+    let store = try PlainStore(path: directory.path + "/plain.db")
+    try await store.put([("identity.keys", [UInt8](repeating: 0x9E, count: 64))])
+    try await archive.save(Contact(peer: PeerID(high: 1, low: 2), name: try PeerName("adelaide")))
+    #expect(isOnDisk([UInt8](repeating: 0x9E, count: 64)) && isOnDisk(Array("adelaide".utf8)))
+  }
+
   @Test func whatADeadProcessHadReplacedIsErasedAtTheNextStart() async throws {
     let old = [UInt8](repeating: 0xC3, count: 64)
     let first = try PlainStore(path: directory.path + "/plain.db")

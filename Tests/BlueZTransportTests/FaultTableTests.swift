@@ -215,6 +215,26 @@ extension ThroughBlueZ {
       }
     }
 
+    @Test func exposed_radioAddressOfANodeIsThatOfItsAdapterAndStays() async throws {
+      var hints: [UInt32?] = []
+      for hint in [11, 22] as [UInt32] {
+        let (ada, bob) = (harness.makeTransport("ada"), harness.makeTransport("bob"))
+        let seen = Protected<Sighting?>(nil)
+        try await TransportContractProbe.running(harness, [ada, bob]) {
+          try await ada.scan(true)
+          try await bob.advertise(Advertisement(hint: hint, digest: 1))
+          for await sighting in ada.sightings where sighting.advertisement?.hint == hint {
+            seen.withLock { $0 = sighting }
+            break
+          }
+        }
+        let sighting = try #require(seen.withLock { $0 })
+        #expect(sighting.address == harness.address(of: "bob"))
+        hints.append(sighting.advertisement?.hint)
+      }
+      #expect(hints == [11, 22], "what changes with every start is only the hint")
+    }
+
     @Test func nobodyEverAsksToPair() async throws {
       try await harness.withNodes { ada, bob in
         for fault in ["unresolved 1", "empty 1", "wrong-bearer 1", "abort 1"] {

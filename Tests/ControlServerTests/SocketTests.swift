@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlClient
 import ControlServer
 import Glibc
 import Lifecycle
@@ -133,8 +134,16 @@ import Testing
         clients.append(client)
       }
       let extra = try RawClient(path: server.path)
+      guard case .failure(nil, let error)? = try await extra.notice() else {
+        Issue.record("hung up on without a word")
+        return
+      }
+      #expect(error.code == .notReady && error.data?.limit == ControlServerLimits.clients)
       #expect(await extra.line() == nil)
       #expect(server.counters[.refusedFull] == 1)
+      await #expect(throws: ControlClientError.refused(error)) {
+        _ = try await NodeClient.connect(to: server.path, as: "test", clock: EndlessClock())
+      }
       clients.removeAll()
     }
   }

@@ -17,6 +17,19 @@ struct CardTableTests {
     #expect(table.lastHeard(keys.id) == 4)
   }
 
+  @Test func bearersOfANameAreThoseWhoCallThemselvesSoNow() throws {
+    let keys = try makeKeys()
+    let twin = try makeCard(makeKeys(), name: "\u{410}DA")
+    var table = CardTable()
+    for card in [try makeCard(keys, name: "Ada", sequence: 5), twin, try makeCard(makeKeys(), name: "Eve")] {
+      _ = table.update(card, now: 1)
+    }
+    let name = try PeerName("ada")
+    #expect(Set(table.bearers(of: name).keys) == [keys.id, twin.id])
+    _ = table.update(try makeCard(keys, name: "Augusta", sequence: 6), now: 2)
+    #expect(table.bearers(of: name) == [twin.id: twin.card.name])
+  }
+
   @Test func twoCardsOfOneSequenceAreReportedAndTheOldOneStays() throws {
     let keys = try makeKeys()
     let first = try makeCard(keys, sequence: 5)

@@ -72,6 +72,84 @@ import Testing
     #expect(book.mayReach(bob, name: name) == .fine && book.mayReach(mallory, name: name) == .changed(contact))
   }
 
+  /// A contact that calls itself as another does is no better than a stranger, and whoever is told is told once.
+  @Test func aContactThatTakesAnothersNameContestsIt() throws {
+    var book = try makeBook()
+    let (bobs, mallorys) = (try PeerName("bob"), try PeerName("mallory"))
+    _ = book.meet(mallory, name: mallorys, isAddressed: true)
+    let renamed = book.rename(mallory, to: bobs)
+    #expect(renamed == nil && book[mallory]?.name == mallorys)
+    let observed = book.observe(mallory, name: bobs)
+    let contest = try #require(observed)
+    #expect(contest.peer == bob && contest.rivals == [mallory] && contest.state == .changed)
+    let again = book.observe(mallory, name: bobs)
+    #expect(again == nil, "it is said once")
+    #expect(book.mayReach(bob, name: bobs) == .changed(contest))
+    #expect(book.mayReach(mallory, name: bobs) == .changed(contest), "by its ID neither")
+
+    _ = book.trust(bob, name: bobs, isVerified: false, bearers: [bob: bobs, mallory: bobs])
+    #expect(book.meant(by: bobs) == bob && book[mallory]?.name == bobs && book[mallory]?.isMeant == false)
+    #expect(book.mayReach(bob, name: bobs) == .fine && book.mayReach(mallory, name: bobs) == .fine)
+    let settled = book.observe(mallory, name: bobs)
+    #expect(settled == nil, "what is settled stays settled")
+    _ = book.rename(mallory, to: mallorys)
+    let refused = book.rename(mallory, to: bobs)
+    let anew = book.observe(mallory, name: bobs)
+    #expect(refused == nil && anew?.rivals == [mallory], "taken again it is news again")
+  }
+
+  @Test func aVerifiedContactsNameIsContestedByAContactAndItsKeyIsReached() throws {
+    var book = try makeBook()
+    let (bobs, mallorys) = (try PeerName("bob"), try PeerName("mallory"))
+    _ = book.trust(bob, name: bobs, isVerified: true)
+    _ = book.meet(mallory, name: mallorys, isAddressed: false)
+    let observed = book.observe(mallory, name: bobs)
+    let contest = try #require(observed)
+    #expect(contest.state == .verified && book.contest(of: bob, name: bobs) == contest)
+    #expect(book.mayReach(bob, name: bobs) == .fine && book.mayReach(mallory, name: bobs) == .changed(contest))
+    // Comparing digits says who it is; only a word about the name takes the name over.
+    _ = book.trust(mallory, name: bobs, isVerified: true, bearers: [bob: bobs, mallory: bobs])
+    #expect(book[mallory]?.name == mallorys && book.contest(of: bob, name: bobs) != nil)
+    _ = book.trust(mallory, name: bobs, isVerified: false, bearers: [bob: bobs, mallory: bobs])
+    #expect(book.meant(by: bobs) == mallory && book[bob]?.state == .verified && book[bob]?.isMeant == false)
+    #expect(book.contest(of: bob, name: bobs) == nil && book.contest(of: mallory, name: bobs) == nil)
+  }
+
+  /// Every namesake, and every order in which a contest can come about and end: never is one of two reached unsettled.
+  @Test func nobodyIsReachedUnderANameThatTwoBearUnsettled() throws {
+    let name = try PeerName("bob")
+    for seed: UInt64 in 0..<200 {
+      var random = SeededGenerator(seed: seed)
+      var book = ContactBook(capacity: 6)
+      let peers = (1...4).map { PeerID(high: $0, low: 0) }
+      var cards: [PeerID: PeerName] = [:]
+      for (index, peer) in peers.enumerated() { cards[peer] = try PeerName("n\(index)") }
+      var meant: Set<PeerID> = []
+      for step in 0..<40 {
+        let peer = peers[Int(random.next() % 4)]
+        switch random.next() % 6 {
+        case 0: _ = book.meet(peer, name: cards[peer]!, isAddressed: book.mayReach(peer, name: cards[peer]) == .fine)
+        case 1, 2:
+          cards[peer] = random.next() % 2 == 0 ? name : try PeerName("n\(peer.high - 1)")
+          meant = []
+          _ = book.rename(peer, to: cards[peer]!)
+          _ = book.observe(peer, name: cards[peer]!)
+          for other in peers where other != peer { _ = book.observe(other, name: cards[other]!) }
+        case 3:
+          _ = book.trust(peer, name: cards[peer]!, isVerified: false, bearers: cards.filter { $0.value == cards[peer] })
+          if cards[peer] == name { meant = [peer] }
+        case 4: _ = book.mayReach(peer, name: cards[peer])
+        default: book = ContactBook(book.all, capacity: 6)
+        }
+        let bearers = peers.filter { cards[$0] == name && book[$0] != nil }
+        let named = book.named(name)
+        guard meant.isEmpty, bearers.count > 1, !named.isEmpty, named.allSatisfy({ !$0.isMeant }) else { continue }
+        let reached = bearers.filter { book.mayReach($0, name: name) == .fine }
+        #expect(reached.isEmpty, "seed \(seed), step \(step): \(reached)")
+      }
+    }
+  }
+
   @Test func namesAreComparedUnderCanonicalEquivalence() throws {
     var book = ContactBook()
     _ = book.meet(bob, name: try PeerName("Zo\u{EB}"), isAddressed: true)

@@ -253,6 +253,39 @@ import Transports
     #expect(dials(&plan) == ["far"])
   }
 
+  @Test func addressesThatSomebodyMakesUpCostOneDialASecond() throws {
+    var plan = plan("friend")
+    let friend = key("friend")
+    _ = dials(&plan)
+    plan.linked(friend, now: now)
+    plan.identified(friend, as: PeerID(high: 1, low: 1))
+    plan.unlinked(friend, hasFailed: false, reason: "x", now: now, random: 0)
+    var (time, dialled) = (now, 0)
+    let end = now.advanced(by: .seconds(120))
+    while time < end {
+      plan.heard(key("invented \(time.nanoseconds)"), signalStrength: -40, hint: nil, now: time)
+      for name in dials(&plan, at: time) where name != "friend" {
+        dialled += 1
+        plan.failed(key(name), step: .connect, reason: "x", now: time, random: 0)
+      }
+      time = time.advanced(by: .milliseconds(20))
+    }
+    #expect(dialled == 2 * LinksLimits.failedDials)
+    plan.heard(friend, signalStrength: -80, hint: 1, now: time)
+    plan.failed(friend, step: .connect, reason: "x", now: time, random: 0)
+    plan.heard(friend, signalStrength: -80, hint: 2, now: time)
+    #expect(dials(&plan, at: time).contains("friend"), "who has proved a key is dialled as ever")
+  }
+
+  @Test func whatStrangersCauseIsSaidOnceAMinuteWithItsNumber() {
+    var sampler = LogSampler()
+    var said: [UInt64] = []
+    for second in 0..<150 {
+      if let unsaid = sampler.happened(now: now.advanced(by: .seconds(second))) { said.append(unsaid) }
+    }
+    #expect(said == [0, 59, 59])
+  }
+
   @Test func thereIsRoomForAsManyAsTheTransportHolds() {
     var plan = plan("a", "b", linkLimit: 3)
     #expect(dials(&plan, links: 3).isEmpty)

@@ -69,14 +69,20 @@ import Testing
     mesh.run(for: .seconds(20))
     let session = mesh.members[1].node.session
     let resolved = try mesh.call { await session.resolve("bob") }
-    #expect(resolved == .peer(KnownPeer(id: friend, name: name)), "and not the stranger who is here")
-    #expect(try mesh.call { await session.resolve("12345678") } == resolved)
+    guard case .contested(let contest) = resolved else {
+      Issue.record("two bear the name: \(resolved)")
+      return
+    }
+    #expect(contest.peer == friend && contest.rivals == [id(2, mesh)], "although one of them is not here")
+    let byID = try mesh.call { await session.resolve("12345678") }
+    #expect(byID == .peer(KnownPeer(id: friend, name: name)))
     let blocked = try mesh.call { try await session.setBlocked(true, friend) }
     let freed = try mesh.call { try await session.setBlocked(false, friend) }
     let trusted = try mesh.call { try await session.trust(friend, isVerified: true) }
     #expect(blocked.isBlocked && !freed.isBlocked && trusted.state == .verified)
     let sent = try mesh.call { try await session.send("when you are back", to: .peer(friend)) }
     #expect(sent.state == .waiting)
+    #expect(try mesh.call { await session.resolve("bob") } == byID, "it is settled, and not the stranger who is here")
     mesh.stop()
   }
 

@@ -60,8 +60,29 @@ import Testing
     let busy = ProgramFailure(.refused(ControlError(.notReady, "No card is here.")))
     #expect(busy.sentence == "The daemon cannot do that now: No card is here.")
     let ambiguous = ProgramFailure(.refused(ControlError(.ambiguous, "two", candidates: ["Ann 1a", "Ann 2b\u{9B}"])))
-    #expect(ambiguous.sentence == "Several peers are called that: Ann 1a, Ann 2b<U+009B>. Use more digits of the ID.")
+    #expect(
+      ambiguous.sentence
+        == "Several peers are called that: Ann 1a, Ann 2b<U+009B>. Say which by its ID, with enough digits.")
     #expect(ProgramFailure(.badPath(path: "x")).exitCode == ExitCode.usage)
+    let own = ProgramFailure(.refused(ControlError(.invalidParameters, "That is this node itself.")))
+    #expect(own.sentence == "The daemon cannot do that: That is this node itself.")
+  }
+
+  @Test func failuresAreOneObjectForPrograms() {
+    let changed = ProgramFailure(.refused(ControlError(.contactChanged, "two", candidates: ["Ann 1a", "Ann 2b"])))
+    #expect(
+      String(decoding: changed.json, as: UTF8.self)
+        == #"{"candidates":["Ann 1a","Ann 2b"],"code":-32008,"message":"\#(changed.sentence)"}"# + "\n")
+    let usage = ProgramFailure("No.", exitCode: ExitCode.usage)
+    #expect(String(decoding: usage.json, as: UTF8.self) == #"{"code":2,"message":"No."}"# + "\n")
+  }
+
+  @Test func aContestedNameIsToldWithBothFingerprints() {
+    let contact = ContactRecord(
+      id: "1a2b3c4d5e", name: "Ann", state: .verified, isBlocked: false, isMeant: true, rivalID: "9f8e7d6c5b",
+      rivalFingerprint: "22222", fingerprint: "11111")
+    let line = PeerText.line(contact)
+    for part in ["Ann 1a2b3c4d", "11111", "9f8e7d6c", "22222", "relaychat trust ID"] { #expect(line.contains(part)) }
   }
 }
 
