@@ -192,7 +192,7 @@ let suites: [Target] = [
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
       "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
-      "OpenLinks",
+      "OpenLinks", "Routing",
     ]),
 ]
 

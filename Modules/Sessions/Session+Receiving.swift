@@ -106,7 +106,7 @@ extension Session {
     _ body: [UInt8], _ packet: Packet, _ conversation: Conversation, from author: VerifiedCard, hops: UInt8,
     now: MonotonicTime
   ) async {
-    guard contacts[author.id]?.isBlocked != true else {
+    guard contacts[author.id]?.isBlocked != true || AuthorNotBlocked.isSkipped else {
       counters.count(.blockedRefused)
       return
     }
@@ -192,4 +192,9 @@ enum CardOfOrigin: Verification {
 /// A message was not shown before.
 enum MessageNew: Verification {
   static let name = "message-new"
+}
+
+/// Nothing of an author who is blocked is shown or kept, also when the relay had let it in before.
+enum AuthorNotBlocked: Verification {
+  static let name = "author-not-blocked"
 }

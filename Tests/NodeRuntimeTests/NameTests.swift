@@ -2,11 +2,13 @@ import Identities
 import MemoryTransport
 import Primitives
 import Relaying
+import Routing
 import Sessions
 import Streams
 import Telemetry
 import TestKit
 import Testing
+import WireFormat
 
 @testable import Links
 @testable import NodeRuntime
@@ -178,6 +180,44 @@ import Testing
     #expect(mesh.heard[2] == ["mine": 1])
     _ = try mesh.call { try await session.setBlocked(false, id) }
     #expect(try mesh.call { try await session.messages(limit: 10).count } == 2)
+    mesh.stop()
+  }
+
+  /// What an author has said before it was blocked, and the node that has blocked it since.
+  private func saidBeforeBlocking() throws -> (mesh: Mesh, packet: Packet) {
+    let mesh = try star(["noisy", "other"], seed: 68)
+    let (session, noisy) = (mesh.members[0].node.session, mesh.members[1].node.session)
+    mesh.medium.setReach("A", "n0", false)
+    mesh.run(for: .seconds(20))
+    let sent = try mesh.call { try await noisy.send("buy this", to: .everyone) }
+    let id = noisy.ownID
+    _ = try mesh.call { try await session.setBlocked(true, id) }
+    mesh.run(for: .seconds(1))
+    return (mesh, try Packet(decoding: try #require(sent.packet)))
+  }
+
+  @Test func whatTheRelayLetInOfAnAuthorBlockedSinceIsNotShown() throws {
+    let (mesh, packet) = try saidBeforeBlocking()
+    let node = mesh.members[0].node
+    var identifier = try PacketIdentifier()
+    let id = try identifier.id(of: packet)
+    node.relay.deliveries.offer(.packet(packet, id: id, receivedAt: mesh.simulation.time.now))
+    mesh.run(for: .seconds(2))
+    #expect(mesh.heard[0].isEmpty && node.session.counters[.blockedRefused] == 1)
+    mesh.stop()
+  }
+
+  @Test func whatWasHandedOverBeforeItsAuthorWasBlockedDoesNotLeave() throws {
+    let (mesh, packet) = try saidBeforeBlocking()
+    let node = mesh.members[0].node
+    let now = mesh.simulation.time.now
+    let before = node.links.counters[.originBlocked]
+    node.links.outbound.offer(
+      OutboundPacket(
+        key: 77, kind: .public, bytes: packet.encoded, links: LinkSet(bits: 0b11), since: now,
+        expiry: now.advanced(by: .seconds(60))))
+    mesh.run(for: .seconds(5))
+    #expect(mesh.heard[2].isEmpty && node.links.counters[.originBlocked] == before + 1)
     mesh.stop()
   }
 

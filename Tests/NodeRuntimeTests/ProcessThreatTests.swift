@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test func threat18_noSecretOfADaemonInItsLogArgumentsEnvironmentOrCore() async throws {
-    guard Self.binaries != nil else { return }
+    _ = try #require(Self.binaries, "the programs lie beside the tests")
     try await Self.withBase { base in
       let community = try RandomSource.system.bytes(32)
       var needles = [Needle("the community's key", community)]
@@ -306,7 +306,7 @@ import Testing
   // MARK: 21
 
   @Test func threat21_anotherUserIsRefusedAtTheSocketAndBehindIt() async throws {
-    guard Self.binaries != nil else { return }
+    _ = try #require(Self.binaries, "the programs lie beside the tests")
     try await Self.withBase { base in
       let keys = try IdentityKeys(generatedFrom: .system, now: UInt64(time(nil)) * 1_000)
       let daemon = try await RunningDaemon(
