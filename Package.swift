@@ -67,6 +67,7 @@ let libraries: [Target] = [
   library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
   library("CInih", "libinih-dev", pkgConfig: "inih"),
   library("CDBus", "libdbus-1-dev", pkgConfig: "dbus-1"),
+  library("CBluetooth", "libbluetooth-dev", pkgConfig: "bluez"),
   library("CQrencode", "libqrencode-dev", pkgConfig: "libqrencode"),
   .target(name: "CAllocations", path: "Tools/CAllocations"),
   .target(name: "CNonces", path: "Tools/CNonces", cSettings: [.define("_GNU_SOURCE")]),
@@ -112,7 +113,7 @@ let modules: [Target] = [
   module("MemoryTransport", ["Bytes", "Streams", "Transports"]),
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
-  module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit"]),
+  module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit", "CBluetooth"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
@@ -216,6 +217,8 @@ let fuzzers: [Target] = [
   fuzzer("Control", ["ControlAPI", "ControlServer"]),
   fuzzer("INI", ["Arguments", "LocalTransport"]),
   fuzzer("LocalMessage", ["LocalTransport"]),
+  fuzzer("BusMessage", ["DBusKit", "BlueZTransport"]),
+  fuzzer("RadioValue", ["Streams", "BlueZTransport"]),
   fuzzer("Handshake", ["Streams", "Links"]),
   fuzzer("Content", ["Sessions"]),
 ]

@@ -313,7 +313,7 @@ extension BlueZHost {
     endings[device] = nil
     drains[device] = nil
     shared.state.withLock { $0.links[device] = nil }
-    counters.count(.garbage, by: peer.negotiation.garbage)
+    counters.count(.garbage, by: peer.negotiation.garbage &+ peer.negotiation.early)
     peer.link?.finish(end)
     if let dial = peer.dial {
       let reached = pending[dial]?.reached ?? .scan

@@ -16,10 +16,11 @@ public enum BlueZTransportFactory {
     }
     var configuration = BlueZRadio.Configuration()
     if let adapter = options.values["adapter"] ?? options.values["path"] {
-      guard isAddress(adapter) || isName(adapter) else {
+      let address = BluetoothAddress(adapter)
+      guard address != nil || isName(adapter) else {
         throw fail("adapter", "use an address like 00:11:22:33:44:55, or a name like hci0")
       }
-      configuration.adapter = adapter
+      configuration.adapter = address?.description ?? adapter
     }
     switch options.values["power-adapter"] {
     case nil, "no": break
@@ -28,11 +29,6 @@ public enum BlueZTransportFactory {
     }
     if let address = options.values["bus"] { configuration.bus = .address(address.replacing(";", with: ",")) }
     return BlueZRadio(configuration: configuration, context: context)
-  }
-
-  private static func isAddress(_ text: String) -> Bool {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    return parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }
   }
 
   private static func isName(_ text: String) -> Bool {

@@ -44,8 +44,10 @@ package struct LinkNegotiation: Sendable {
   /// When a quiet peer is asked for a sign of life, and how often it gave none.
   private var signAt = MonotonicTime.never
   private var missedSigns = 0
-  /// Values that were no message, or came before a hello.
+  /// Values that were no message, or a hello of nobody.
   package private(set) var garbage: UInt64 = 0
+  /// Frames that came before the link was open on this side.
+  package private(set) var early: UInt64 = 0
 
   /// - Parameter token: random, not 0.
   package init(isDialler: Bool, token: UInt32, now: MonotonicTime) {
@@ -139,12 +141,7 @@ package struct LinkNegotiation: Sendable {
 
   package mutating func received(_ value: [UInt8], hasRoom: Bool, now: MonotonicTime) -> [Action] {
     guard phase != .ended else { return [] }
-    guard let message = LinkMessage(decoding: value) else {
-      garbage &+= 1
-      guard garbage >= BlueZLimits.garbage else { return [] }
-      phase = .ended
-      return [.refuse]
-    }
+    guard let message = LinkMessage(decoding: value) else { return wasted() }
     missedSigns = 0
     signAt = phase == .open ? now.advanced(by: BlueZLimits.quietTime) : .never
     switch message {
@@ -158,7 +155,7 @@ package struct LinkNegotiation: Sendable {
       return end(.closedByPeer, EndReason.closed)
     case .data(let sequence, let frame):
       guard phase == .open else {
-        garbage &+= 1
+        early &+= 1
         return []
       }
       guard window.receive(sequence) else { return [] }
@@ -172,11 +169,15 @@ package struct LinkNegotiation: Sendable {
     }
   }
 
+  private mutating func wasted() -> [Action] {
+    garbage &+= 1
+    guard garbage >= BlueZLimits.garbage else { return [] }
+    phase = .ended
+    return [.refuse]
+  }
+
   private mutating func received(_ hello: LinkMessage.Hello, now: MonotonicTime) -> [Action] {
-    guard hello.token != 0, hello.token != token || !isDialler else {
-      garbage &+= 1
-      return []
-    }
+    guard hello.token != 0, hello.token != token || !isDialler else { return wasted() }
     silentAt = .never
     if let heard, heard.token != hello.token, phase == .open {
       phase = .ended

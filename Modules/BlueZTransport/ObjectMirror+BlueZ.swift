@@ -8,7 +8,10 @@ extension ObjectMirror {
     let all = paths(with: BlueZNames.adapter)
     guard let wanted else { return all.first { isUsable($0) } ?? all.first }
     if wanted.contains(":") {
-      return all.first { value($0, BlueZNames.adapter, "Address")?.asString?.uppercased() == wanted.uppercased() }
+      let address = BluetoothAddress(wanted)
+      return all.first {
+        address != nil && value($0, BlueZNames.adapter, "Address")?.asString.flatMap { BluetoothAddress($0) } == address
+      }
     }
     return all.first { $0 == "\(BlueZNames.root)/\(wanted)" }
   }

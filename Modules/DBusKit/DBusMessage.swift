@@ -55,3 +55,16 @@ package struct DBusMessage: Sendable, Hashable {
 
   package func argument(_ index: Int) -> DBusValue? { arguments.indices.contains(index) ? arguments[index] : nil }
 }
+
+extension DBusMessage {
+  /// The message of these bytes of the wire; nil for any others.
+  package init?(decoding bytes: [UInt8]) {
+    guard let message = MessageReader.decode(bytes) else { return nil }
+    self = message
+  }
+
+  /// - Parameter serial: not 0.
+  package func encoded(serial: UInt32) throws(DBusError) -> [UInt8] {
+    try MessageWriter.encode(self, serial: serial)
+  }
+}

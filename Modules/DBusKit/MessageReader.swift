@@ -2,6 +2,18 @@ internal import CDBus
 
 /// Takes a message of libdbus apart. libdbus has validated it: types, lengths, UTF-8, paths, depth.
 enum MessageReader {
+  /// The message of these bytes, as they go over the wire (D-Bus Specification, "Message Format"); nil for others.
+  static func decode(_ bytes: [UInt8]) -> DBusMessage? {
+    // libdbus counts in 32 bits.
+    guard let count = Int32(exactly: bytes.count) else { return nil }
+    let message = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe dbus_message_demarshal(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count, nil)
+    }
+    guard let message = unsafe message else { return nil }
+    defer { unsafe dbus_message_unref(message) }
+    return unsafe read(message)
+  }
+
   static func read(_ message: OpaquePointer) -> DBusMessage? {
     let kind: DBusMessage.Kind
     switch unsafe dbus_message_get_type(message) {

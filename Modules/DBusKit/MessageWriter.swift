@@ -24,6 +24,18 @@ enum MessageWriter {
     return unsafe made
   }
 
+  /// The bytes of a message on the wire, with this serial, which is not 0.
+  static func encode(_ message: DBusMessage, serial: UInt32) throws(DBusError) -> [UInt8] {
+    let made = unsafe try make(message)
+    defer { unsafe dbus_message_unref(made) }
+    unsafe dbus_message_set_serial(made, serial)
+    var start: UnsafeMutablePointer<CChar>?
+    var count: Int32 = 0
+    guard unsafe dbus_message_marshal(made, &start, &count) != 0 else { throw .malformed("out of memory") }
+    defer { unsafe dbus_free(start) }
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
+  }
+
   private static func fill(_ made: OpaquePointer, _ message: DBusMessage) throws(DBusError) {
     unsafe dbus_message_set_auto_start(made, 0)
     unsafe dbus_message_set_no_reply(made, message.kind == .call && message.isReplyExpected ? 0 : 1)

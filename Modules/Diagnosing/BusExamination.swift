@@ -74,6 +74,9 @@ package struct BusExamination: Sendable {
       hasServices: mirror.properties(path, BlueZNames.gattManager) != nil,
       hasAdvertising: mirror.properties(path, BlueZNames.advertisingManager) != nil,
       advertisements: number("ActiveInstances"), freeAdvertisements: number("SupportedInstances"),
-      hasOurService: value("UUIDs")?.asStrings?.contains(BlueZNames.serviceUUID) == true)
+      hasOurService: value("UUIDs")?.asStrings?.contains(BlueZNames.serviceUUID) == true,
+      maker: value("Manufacturer")?.asInt.flatMap { UInt16(exactly: $0) }.map {
+        CompanyIdentifier(rawValue: $0).description
+      })
   }
 }

@@ -148,7 +148,9 @@ private struct Examination {
   }
 
   private mutating func examineAdapter(_ adapters: [DiagnosisFacts.Adapter]) -> DiagnosisFacts.Adapter? {
-    func listed(_ adapter: DiagnosisFacts.Adapter) -> String { "\(adapter.name) (\(adapter.address))" }
+    func listed(_ adapter: DiagnosisFacts.Adapter) -> String {
+      "\(adapter.name) (\(adapter.address)\(adapter.maker.map { ", made by " + Self.clean($0) } ?? ""))"
+    }
     guard !adapters.isEmpty else {
       add(
         .adapter, .fault, "BlueZ has no adapter.",

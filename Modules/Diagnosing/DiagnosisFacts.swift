@@ -43,11 +43,13 @@ package struct DiagnosisFacts: Sendable, Equatable {
     package var freeAdvertisements: Int?
     /// Whether a program has registered our service here.
     package var hasOurService: Bool
+    /// Who made the controller, by the Bluetooth SIG's list; nil where BlueZ does not say (before 5.71).
+    package var maker: String?
 
     package init(
       name: String, address: String, isPowered: Bool = true, roles: [String]? = ["central", "peripheral"],
       hasServices: Bool = true, hasAdvertising: Bool = true, advertisements: Int? = 0, freeAdvertisements: Int? = 5,
-      hasOurService: Bool = false
+      hasOurService: Bool = false, maker: String? = nil
     ) {
       self.name = name
       self.address = address
@@ -58,6 +60,7 @@ package struct DiagnosisFacts: Sendable, Equatable {
       self.advertisements = advertisements
       self.freeAdvertisements = freeAdvertisements
       self.hasOurService = hasOurService
+      self.maker = maker
     }
   }
 

@@ -31,6 +31,9 @@ private let fuzzer = Fuzzer(
   test: { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
     if let name = try? PeerName(text) {
+      require(name.bears(name), "a name is taken for itself")
+      if let like = try? PeerName(name.likeness) { require(like.bears(name), "what is like a name is like it") }
+      require(name.isLikeID == PeerName.isLikeID(name.likeness), "an ID is one in any letters")
       require(name.text.utf8.count <= IdentitiesLimits.nameByteCount, "a name fits")
       require((try? PeerName(cutting: text)) == name, "a name that fits is not cut")
     }
