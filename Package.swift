@@ -149,7 +149,9 @@ let apps: [Target] = [
 
 let doubles: [Target] = [
   .target(
-    name: "FakeBlueZ", dependencies: ["DBusKit", "Lifecycle", "Streams"], path: "Tools/FakeBlueZ", swiftSettings: house),
+    name: "FakeBlueZ", dependencies: ["DBusKit", "Lifecycle", "Streams"], path: "Tools/FakeBlueZ",
+    exclude: ["README.md"],
+    swiftSettings: house),
   .target(
     name: "OpenLinks", dependencies: ["Bytes", "Streams", "Identities", "Links"], path: "Tools/OpenLinks",
     swiftSettings: house),

@@ -5,7 +5,7 @@ package import Streams
 /// the real one on request. It calls back into applications and advertisements as BlueZ does, so real nodes talk
 /// through it.
 ///
-/// What is modelled and what not stands in the README of the tools. Contract: `run` returns when its task is cancelled or
+/// What is modelled and what not stands in the README beside this file. Contract: `run` returns when its task is cancelled or
 /// the bus is gone.
 package actor FakeBlueZ {
   let time: TimeSource

@@ -3,7 +3,7 @@ import FakeBlueZ
 import Foundation
 import Streams
 
-// A stand-in for bluetoothd: `fake-bluez --bus ADDRESS [--adapters N] [--extended]`. Reads one command a line from
+// A stand-in for bluetoothd: `fake-bluez [--bus ADDRESS] [--adapters N] [--extended]`. Reads one command a line from
 // standard input and answers each with one line; ends with its input.
 
 func option(_ name: String) -> String? {
@@ -15,11 +15,18 @@ func option(_ name: String) -> String? {
 
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-guard let address = option("--bus") else {
-  print(
-    "usage: fake-bluez --bus ADDRESS [--adapters N] [--extended] [--mtu BYTES] [--generation shared|perDevice|exact]")
-  exit(2)
+if CommandLine.arguments.contains("--help") {
+  say(
+    "usage: fake-bluez [--bus ADDRESS] [--adapters N] [--extended] [--mtu BYTES] [--generation shared|perDevice|exact]")
+  exit(0)
 }
+// Without a bus that is there already it brings one of its own, with the rules of a system bus.
+let ownBus = option("--bus") == nil ? PrivateBus(.system) : nil
+guard let address = option("--bus") ?? ownBus?.address else {
+  FileHandle.standardError.write(Data("fake-bluez: dbus-daemon cannot be started; Tools/setup installs it\n".utf8))
+  exit(1)
+}
+if ownBus != nil { say("bus \(address)") }
 let clock = ContinuousClock()
 let start = clock.now
 let time = TimeSource(
@@ -43,3 +50,4 @@ await withThrowingTaskGroup(of: Void.self) { group in
   for await line in lines { say(await fake.control(line)) }
   group.cancelAll()
 }
+withExtendedLifetime(ownBus) {}
