@@ -31,6 +31,8 @@ actor BlueZHost {
     var negotiation: LinkNegotiation
     var link: BlueZLink?
     var dial: UInt64?
+    /// Of its lost and reordered frames, those that are in the counters.
+    var counted: (lost: UInt64, reordered: UInt64) = (0, 0)
   }
 
   let configuration: BlueZRadio.Configuration
