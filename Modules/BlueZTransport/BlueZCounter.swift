@@ -14,6 +14,12 @@ enum BlueZCounter: String, CounterReason {
   case garbageWriters
   /// Values that found no room on their way to the bus.
   case discardedWrites
+  /// Frames that never came, or too late.
+  case framesLost
+  /// Frames that were overtaken on another bearer of the same connection, and put back in their place.
+  case framesReordered
+  /// Frames that came faster than they were read.
+  case framesDropped
   /// Dials that BlueZ has answered with an error.
   case failedDials
   /// Advertisements, and discoveries, that BlueZ did not begin.

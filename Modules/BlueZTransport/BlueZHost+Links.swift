@@ -97,6 +97,7 @@ extension BlueZHost {
   private func disconnected(_ device: String) {
     closing.remove(device)
     partings[device] = nil
+    act(peers[device]?.negotiation.part(now: now) ?? [], on: device)
     guard peers[device] != nil else { return }
     endings[device] = now.advanced(by: BlueZLimits.endGrace)
     alarm.set(endings[device])
@@ -156,7 +157,7 @@ extension BlueZHost {
         jobs.offer(.subscribe(device: device, characteristic: characteristic))
       case .say(let message): say(message, to: device)
       case .open(let role): open(role, to: device)
-      case .deliver(let frame): peers[device]?.link?.deliver(frame)
+      case .deliver(let frame): if peers[device]?.link?.deliver(frame) == false { counters.count(.framesDropped) }
       case .silent: silent(device)
       case .refuse:
         counters.count(.garbageWriters)
@@ -172,7 +173,20 @@ extension BlueZHost {
         receive(hello, from: device)
       }
     }
+    noteFrames(of: device)
     if !actions.isEmpty { setDeadlines() }
+  }
+
+  /// Counts what has become of frames since this was asked last.
+  private func noteFrames(of device: String) {
+    guard let negotiation = peers[device]?.negotiation else { return }
+    count(negotiation, since: peers[device]!.counted)
+    peers[device]!.counted = (negotiation.lostFrames, negotiation.reorderedFrames)
+  }
+
+  private func count(_ negotiation: LinkNegotiation, since counted: (lost: UInt64, reordered: UInt64)) {
+    counters.count(.framesLost, by: negotiation.lostFrames - counted.lost)
+    counters.count(.framesReordered, by: negotiation.reorderedFrames - counted.reordered)
   }
 
   /// A device that is no node, a headset say, is left alone. A node that says nothing is a connection without its ends.
@@ -314,6 +328,7 @@ extension BlueZHost {
     drains[device] = nil
     shared.state.withLock { $0.links[device] = nil }
     counters.count(.garbage, by: peer.negotiation.garbage &+ peer.negotiation.early)
+    count(peer.negotiation, since: peer.counted)
     peer.link?.finish(end)
     if let dial = peer.dial {
       let reached = pending[dial]?.reached ?? .scan

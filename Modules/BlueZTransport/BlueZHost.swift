@@ -31,6 +31,8 @@ actor BlueZHost {
     var negotiation: LinkNegotiation
     var link: BlueZLink?
     var dial: UInt64?
+    /// Of its lost and reordered frames, those that are in the counters.
+    var counted: (lost: UInt64, reordered: UInt64) = (0, 0)
   }
 
   let configuration: BlueZRadio.Configuration
@@ -268,6 +270,7 @@ actor BlueZHost {
     if found != adapter || !isPowered {
       dropAll(found == adapter ? "the adapter was switched off" : "the adapter is gone")
     }
+    let isOther = found != adapter
     adapter = found
     followCeiling()
     plan.observe(adapter: found, isUsable: isUsable, isPowered: isPowered, isNewOwner: isNew, now: now)
@@ -277,6 +280,16 @@ actor BlueZHost {
     for action in plan.next(now: now) { jobs.offer(.plan(action)) }
     tellState(isPowered: isPowered, isUsable: isUsable)
     setAlarm(now: now)
+    if isOther { meetConnected() }
+  }
+
+  /// Devices that were connected before their adapter was taken up: left over from a crash, or faster than we are.
+  private func meetConnected() {
+    guard let adapter else { return }
+    for device in mirror.paths(with: BlueZNames.device, below: adapter + "/")
+    where peers[device] == nil && mirror.isConnected(device) {
+      connected(device)
+    }
   }
 
   private func tellState(isPowered: Bool, isUsable: Bool) {

@@ -34,6 +34,11 @@ package enum BlueZLimits {
   package static let probeAfter: Duration = .seconds(1)
   /// Probes without an answer before the link is given up.
   package static let probes = 15
+  /// A frame that others have overtaken is waited for so long: bearers of one connection are apart by milliseconds, and
+  /// what does not come at all is sent again above.
+  package static let reorderTime: Duration = .seconds(1)
+  /// What was said before a goodbye that has overtaken it comes within this time.
+  package static let byeTime: Duration = .milliseconds(200)
   /// Frames that wait for the window.
   package static let queuedFrames = 64
 

@@ -90,9 +90,11 @@ final class BlueZLink: TransportLink {
   /// Whether whoever reads the frames keeps up.
   var hasRoom: Bool { inputs.count < TransportsLimits.inputsPerLink / 2 }
 
-  func deliver(_ frame: [UInt8]) {
-    guard inputs.offer(.frame(frame), leaving: TransportsLimits.newsPerLink) == .full else { return }
+  /// - Returns: false when nobody has read for so long that the frame was dropped.
+  func deliver(_ frame: [UInt8]) -> Bool {
+    guard inputs.offer(.frame(frame), leaving: TransportsLimits.newsPerLink) == .full else { return true }
     state.withLock { $0.dropped += 1 }
+    return false
   }
 
   func setFrameSize(_ size: Int) {

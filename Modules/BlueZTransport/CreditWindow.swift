@@ -1,7 +1,7 @@
 package import Streams
 
 /// How many frames may be on their way: BlueZ takes any number and tells nobody when they have left, so the peer grants
-/// room. Both directions of one link. Pure.
+/// room; and in which order they were sent. Both directions of one link. Pure.
 package struct CreditWindow: Sendable {
   package enum Action: Sendable, Hashable {
     case probe(UInt8)
@@ -15,10 +15,19 @@ package struct CreditWindow: Sendable {
   private var probeAt: MonotonicTime?
   private var probes = 0
 
+  /// The last frame that was handed on, or given up; what came after it waits for those in between.
   private var lastReceived: UInt8 = .max
   private var lastGranted: UInt8 = .max
-  /// Frames that the sequence numbers say are missing.
+  private var held: [UInt8: (frame: [UInt8], since: MonotonicTime)] = [:]
+  /// The newest frame that is known to have been sent to us, and since when it is known.
+  private var newest: UInt8 = .max
+  private var newestSince = MonotonicTime.start
+  /// When what is missing is given up.
+  private var missingUntil: MonotonicTime?
+  /// Frames that did not come, or too late.
   package private(set) var lostFrames: UInt64 = 0
+  /// Frames that were overtaken by others and put back in their place.
+  package private(set) var reorderedFrames: UInt64 = 0
 
   package init() {}
 
@@ -45,12 +54,50 @@ package struct CreditWindow: Sendable {
     if isOpen { probeAt = nil }
   }
 
-  /// A frame came. - Returns: false when it is one of before: the sequence went back.
-  package mutating func receive(_ sequence: UInt8) -> Bool {
-    let step = sequence &- lastReceived
-    guard step > 0, step < 128 else { return false }
-    lostFrames &+= UInt64(step - 1)
-    lastReceived = sequence
+  /// A frame came. BlueZ sends over up to three bearers at once (Enhanced ATT), which overtake each other; one that was
+  /// handed on already, was given up, or cannot have been sent is dropped.
+  package mutating func receive(_ sequence: UInt8, _ frame: [UInt8], now: MonotonicTime) {
+    let step = Int(sequence &- lastReceived)
+    guard step > 0, step <= BlueZLimits.window, held[sequence] == nil else { return }
+    held[sequence] = (frame, now)
+    if isNews(sequence) { learn(newest: sequence, now: now) } else { reorderedFrames &+= 1 }
+  }
+
+  private mutating func learn(newest sequence: UInt8, now: MonotonicTime) {
+    (newest, newestSince) = (sequence, now)
+    if missingUntil == nil { missingUntil = now.advanced(by: BlueZLimits.reorderTime) }
+  }
+
+  /// What is missing is waited for as long as the oldest of those that came after it.
+  private mutating func awaitMissing() {
+    guard lastReceived != newest else {
+      missingUntil = nil
+      return
+    }
+    let since = held.values.lazy.map(\.since).min() ?? newestSince
+    missingUntil = since.advanced(by: BlueZLimits.reorderTime)
+  }
+
+  private func isNews(_ sequence: UInt8) -> Bool { sequence &- lastReceived > newest &- lastReceived }
+
+  /// The next frame in order, if it has come.
+  package mutating func next() -> [UInt8]? {
+    guard let (frame, _) = held.removeValue(forKey: lastReceived &+ 1) else { return nil }
+    lastReceived &+= 1
+    awaitMissing()
+    return frame
+  }
+
+  /// Gives up what is missing in front of the next frame that is there.
+  ///
+  /// - Parameter atOnce: nothing more will come.
+  package mutating func giveUpMissing(now: MonotonicTime, atOnce: Bool = false) -> Bool {
+    guard let due = missingUntil, atOnce || due <= now, held[lastReceived &+ 1] == nil else { return false }
+    while lastReceived != newest, held[lastReceived &+ 1] == nil {
+      lastReceived &+= 1
+      lostFrames &+= 1
+    }
+    awaitMissing()
     return true
   }
 
@@ -61,13 +108,12 @@ package struct CreditWindow: Sendable {
     return lastReceived
   }
 
-  /// The peer asks for a grant up to its last frame: what did not come by now is lost. Without room it gets the grant it
-  /// has, as a sign of life.
-  package mutating func receiveProbe(_ sequence: UInt8, hasRoom: Bool) -> UInt8 {
-    let step = sequence &- lastReceived
-    if step > 0, step < 128 {
-      lostFrames &+= UInt64(step)
-      lastReceived = sequence
+  /// The peer asks for a grant up to its last frame: what is missing by now may have been overtaken, or is lost. Without
+  /// room it gets the grant it has, as a sign of life.
+  package mutating func receiveProbe(_ sequence: UInt8, hasRoom: Bool, now: MonotonicTime) -> UInt8 {
+    let step = Int(sequence &- lastReceived)
+    if step > 0, step <= BlueZLimits.window, isNews(sequence) {
+      learn(newest: sequence, now: now)
     }
     if hasRoom { lastGranted = lastReceived }
     return lastGranted
@@ -82,5 +128,7 @@ package struct CreditWindow: Sendable {
     return .probe(lastSent)
   }
 
-  package var deadline: MonotonicTime? { isOpen ? nil : probeAt }
+  package var deadline: MonotonicTime {
+    min(isOpen ? .never : probeAt ?? .never, missingUntil ?? .never)
+  }
 }

@@ -44,6 +44,8 @@ package struct LinkNegotiation: Sendable {
   /// When a quiet peer is asked for a sign of life, and how often it gave none.
   private var signAt = MonotonicTime.never
   private var missedSigns = 0
+  /// When a peer that has said goodbye is taken to have said everything.
+  private var goneAt = MonotonicTime.never
   /// Values that were no message, or a hello of nobody.
   package private(set) var garbage: UInt64 = 0
   /// Frames that came before the link was open on this side.
@@ -63,6 +65,7 @@ package struct LinkNegotiation: Sendable {
   package var target: String? { characteristic }
   package var peerToken: UInt32 { heard?.token ?? 0 }
   package var lostFrames: UInt64 { window.lostFrames }
+  package var reorderedFrames: UInt64 { window.reorderedFrames }
 
   /// The largest frame that fits a value: less kind and sequence, and the tag of what is notified.
   package var frameSize: Int {
@@ -134,7 +137,7 @@ package struct LinkNegotiation: Sendable {
     helloAt = .never
     signAt = now.advanced(by: BlueZLimits.quietTime)
     let isCentral = isDialler && (!heard.isDialler || token < heard.token)
-    return [.open(isCentral ? .central : .peripheral)]
+    return [.open(isCentral ? .central : .peripheral)] + deliver(now: now)
   }
 
   // MARK: What is said
@@ -152,20 +155,24 @@ package struct LinkNegotiation: Sendable {
       return received(inner.bytes, hasRoom: hasRoom, now: now)
     case .bye:
       guard heard != nil else { return [] }
-      return end(.closedByPeer, EndReason.closed)
+      guard phase == .open else { return end(.closedByPeer, EndReason.closed) }
+      // It may have overtaken frames that were sent before it.
+      goneAt = min(goneAt, now.advanced(by: BlueZLimits.byeTime))
+      return []
     case .data(let sequence, let frame):
-      guard phase == .open else {
+      // Whoever answers our hello may send at once, and a frame may overtake the answer.
+      guard phase == .open || phase == .greeting else {
         early &+= 1
         return []
       }
-      guard window.receive(sequence) else { return [] }
-      return [.deliver(frame)] + grant(hasRoom: hasRoom)
+      window.receive(sequence, frame, now: now)
+      return deliver(now: now) + grant(hasRoom: hasRoom)
     case .grant(let sequence):
       window.receiveGrant(sequence)
       return []
     case .probe(let sequence):
       guard phase == .open else { return [] }
-      return [.say(.grant(window.receiveProbe(sequence, hasRoom: hasRoom)))]
+      return [.say(.grant(window.receiveProbe(sequence, hasRoom: hasRoom, now: now)))]
     }
   }
 
@@ -196,13 +203,25 @@ package struct LinkNegotiation: Sendable {
     }
   }
 
+  /// What has come in order.
+  ///
+  /// - Parameter isLast: nothing more comes; what is missing is given up.
+  private mutating func deliver(now: MonotonicTime, isLast: Bool = false) -> [Action] {
+    guard phase == .open else { return [] }
+    var actions: [Action] = []
+    repeat {
+      while let frame = window.next() { actions.append(.deliver(frame)) }
+    } while window.giveUpMissing(now: now, atOnce: isLast)
+    return actions
+  }
+
   /// Room for what has come, when it is time.
   package mutating func grant(hasRoom: Bool) -> [Action] {
     window.grant(hasRoom: hasRoom).map { [.say(.grant($0))] } ?? []
   }
 
   /// Whether the peer has room for a frame, and the message that carries it.
-  package var maySend: Bool { phase == .open && window.isOpen }
+  package var maySend: Bool { phase == .open && window.isOpen && goneAt == .never }
 
   package mutating func message(carrying frame: [UInt8], now: MonotonicTime) -> LinkMessage {
     .data(sequence: window.send(now: now), frame: frame)
@@ -214,6 +233,12 @@ package struct LinkNegotiation: Sendable {
     guard phase != .ended else { return [] }
     phase = .ended
     return [.end(end, reason: reason)]
+  }
+
+  /// Ends a link whose peer has said goodbye, with what had come of it; does nothing where none has.
+  package mutating func part(now: MonotonicTime) -> [Action] {
+    guard phase == .open, goneAt != .never else { return [] }
+    return deliver(now: now, isLast: true) + end(.closedByPeer, EndReason.closed)
   }
 
   package mutating func tick(now: MonotonicTime) -> [Action] {
@@ -240,6 +265,13 @@ package struct LinkNegotiation: Sendable {
       signAt = now.advanced(by: BlueZLimits.signTime)
       actions.append(.say(.probe(window.lastSent)))
     }
+    if goneAt <= now { return actions + part(now: now) }
+    if phase == .open {
+      let lost = window.lostFrames
+      actions += deliver(now: now)
+      // The peer may wait for room that what is lost has taken.
+      if window.lostFrames != lost { actions += grant(hasRoom: true) }
+    }
     switch window.tick(now: now) {
     case .probe(let sequence): actions.append(.say(.probe(sequence)))
     case .giveUp: actions += end(.lost, EndReason.stuck)
@@ -250,6 +282,7 @@ package struct LinkNegotiation: Sendable {
 
   package var deadline: MonotonicTime {
     guard phase != .ended else { return .never }
-    return [deadlineOfPhase, helloAt, answerBy, silentAt, signAt, window.deadline ?? .never].min() ?? .never
+    let ofFrames = phase == .open ? window.deadline : .never
+    return [deadlineOfPhase, helloAt, answerBy, silentAt, signAt, goneAt, ofFrames].min() ?? .never
   }
 }

@@ -61,7 +61,7 @@ enum DaemonError: Error {
       return "Others may read the community key \(keyFile(path)) (mode \(String(mode, radix: 8))); run chmod 600 on it."
     case .communityKey(let path, .malformed):
       return
-        "\(keyFile(path)) is no community key: it must hold 64 random hexadecimal digits, as openssl rand -hex 32 writes them."
+        "\(keyFile(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
     case .identity(let error): return sentence(of: error)

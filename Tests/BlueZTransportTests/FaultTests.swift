@@ -21,6 +21,12 @@ extension ThroughBlueZ {
       }
     }
 
+    @Test func framesThatOvertakeEachOtherStayInOrder() async throws {
+      harness.control("fault overtake 3")
+      let clause = TransportContract.clauses.first { $0.name == "framesArriveWholeInOrderAndOnce" }
+      try await #require(clause).check(harness)
+    }
+
     @Test(arguments: ["unresolved 1", "empty 1"])
     func serviceThatDoesNotShowEndsTheDial(fault: String) async throws {
       #expect(harness.control("fault \(fault)") == "ok")

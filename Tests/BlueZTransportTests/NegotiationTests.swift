@@ -117,6 +117,54 @@ import Transports
     #expect(delivered.count == 1_000 && other.lostFrames == 0)
   }
 
+  @Test func framesThatOvertakeEachOtherAreHandedOnInOrder() {
+    var (dialler, other, _) = made()
+    let values = (0..<4).map { dialler.message(carrying: [UInt8($0)], now: start).bytes }
+    #expect(other.received(values[2], hasRoom: true, now: start).isEmpty)
+    #expect(other.received(values[0], hasRoom: true, now: start) == [.deliver([0])])
+    #expect(other.received(values[2], hasRoom: true, now: start).isEmpty, "twice")
+    #expect(other.received(values[1], hasRoom: true, now: start) == [.deliver([1]), .deliver([2])])
+    #expect(other.received(values[1], hasRoom: true, now: start).isEmpty, "late, or again")
+    #expect(other.received(values[3], hasRoom: true, now: start) == [.deliver([3])])
+    #expect(other.lostFrames == 0 && other.reorderedFrames == 2)
+  }
+
+  @Test func frameThatDoesNotComeHoldsOthersUpForASecond() {
+    var (dialler, other, _) = made()
+    let values = (0..<3).map { dialler.message(carrying: [UInt8($0)], now: start).bytes }
+    #expect(other.received(values[1], hasRoom: true, now: start).isEmpty)
+    let due = start.advanced(by: BlueZLimits.reorderTime)
+    #expect(other.deadline == due)
+    #expect(other.tick(now: due) == [.deliver([1])] && other.lostFrames == 1)
+    #expect(other.received(values[0], hasRoom: true, now: due).isEmpty, "too late")
+    #expect(other.received(values[2], hasRoom: true, now: due) == [.deliver([2])])
+  }
+
+  @Test func whatWaitsForAMissingFrameGoesBeforeTheEnd() {
+    var (dialler, other, _) = made()
+    let values = (0..<2).map { dialler.message(carrying: [UInt8($0)], now: start).bytes }
+    _ = other.received(values[1], hasRoom: true, now: start)
+    #expect(other.received(LinkMessage.bye.bytes, hasRoom: true, now: start).isEmpty)
+    let due = start.advanced(by: BlueZLimits.byeTime)
+    #expect(!other.maySend && other.deadline == due)
+    #expect(other.tick(now: due) == [.deliver([1]), .end(.closedByPeer, reason: EndReason.closed)])
+  }
+
+  @Test func frameThatOvertakesTheAnswerToAHelloIsKept() {
+    var dialler = LinkNegotiation(isDialler: true, token: 1, now: start)
+    var other = LinkNegotiation(isDialler: false, token: 2, now: start)
+    _ = other.resolved("/d", mtu: 517, now: start)
+    _ = dialler.resolved("/c", mtu: 517, now: start)
+    var answers: [LinkMessage] = []
+    for case .say(let message) in dialler.subscribed(now: start) {
+      for case .say(let answer) in other.received(message.bytes, hasRoom: true, now: start) { answers.append(answer) }
+    }
+    let frame = other.message(carrying: [7], now: start)
+    #expect(dialler.received(frame.bytes, hasRoom: true, now: start).isEmpty)
+    let opened = answers.flatMap { dialler.received($0.bytes, hasRoom: true, now: start) }
+    #expect(opened.contains(.open(.central)) && opened.last == .deliver([7]) && dialler.garbage == 0)
+  }
+
   @Test func aFullWindowIsProbedAndGivenUpInTheEnd() {
     var (dialler, other, _) = made()
     var count = 0
@@ -129,9 +177,12 @@ import Transports
     let probes = dialler.tick(now: later)
     #expect(probes.count == 1)
     _ = converse(&dialler, &other, first: probes, now: later)
+    #expect(!dialler.maySend && other.lostFrames == 0, "they may have been overtaken")
+    var now = later.advanced(by: BlueZLimits.reorderTime)
+    #expect(other.deadline <= now)
+    for case .say(let grant) in other.tick(now: now) { _ = dialler.received(grant.bytes, hasRoom: true, now: now) }
     #expect(dialler.maySend && other.lostFrames == UInt64(BlueZLimits.window))
-    while dialler.maySend { _ = dialler.message(carrying: [1], now: later) }
-    var now = later
+    while dialler.maySend { _ = dialler.message(carrying: [1], now: now) }
     var last: [LinkNegotiation.Action] = []
     for _ in 0...BlueZLimits.probes {
       now = now.advanced(by: BlueZLimits.probeAfter)

@@ -160,21 +160,35 @@ import Testing
     var window = CreditWindow()
     var generator = SeededGenerator(seed: 82)
     var receiver = CreditWindow()
+    var now = start
+    var heard: [Int] = []
+    var sent = 0
     for _ in 0..<5_000 {
-      while window.isOpen, generator.next() % 4 != 0 {
-        let sequence = window.send(now: start)
-        if generator.next() % 10 != 0 {
-          let isNew = receiver.receive(sequence)
-          #expect(isNew)
-        }
+      // Three bearers, none of which keeps pace with the others; one frame in ten is lost.
+      var bearers: [[(UInt8, Int)]] = [[], [], []]
+      while window.isOpen, generator.next() % 8 != 0 {
+        let sequence = window.send(now: now)
+        if generator.next() % 10 != 0 { bearers[Int(generator.next() % 3)].append((sequence, sent)) }
+        sent += 1
+      }
+      while let bearer = bearers.indices.filter({ !bearers[$0].isEmpty }).randomElement(using: &generator) {
+        let (sequence, number) = bearers[bearer].removeFirst()
+        receiver.receive(sequence, [UInt8](number.description.utf8), now: now)
+        while let frame = receiver.next() { heard.append(Int(String(decoding: frame, as: UTF8.self)) ?? -1) }
       }
       if let grant = receiver.grant(hasRoom: generator.next() % 5 != 0) { window.receiveGrant(grant) }
       #expect((0...BlueZLimits.window).contains(window.inFlight))
-      if !window.isOpen {
-        window.receiveGrant(receiver.receiveProbe(window.lastSent, hasRoom: true))
-        #expect(window.inFlight == 0)
-      }
+      guard !window.isOpen else { continue }
+      window.receiveGrant(receiver.receiveProbe(window.lastSent, hasRoom: true, now: now))
+      now = now.advanced(by: BlueZLimits.reorderTime)
+      repeat {
+        while let frame = receiver.next() { heard.append(Int(String(decoding: frame, as: UTF8.self)) ?? -1) }
+      } while receiver.giveUpMissing(now: now)
+      window.receiveGrant(receiver.receiveProbe(window.lastSent, hasRoom: true, now: now))
+      #expect(window.inFlight == 0)
     }
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $0 < $1 }, "in order and once")
+    #expect(receiver.reorderedFrames > 1_000 && sent - heard.count - Int(receiver.lostFrames) < BlueZLimits.window)
   }
 
   @Test func ceilingIsLearned() {

@@ -223,7 +223,12 @@ extension FakeBlueZ {
         ])
       write.isReplyExpected = false
       if faults.bytesPerSecond > 0 { await pause(Int64(value.count * 1_000 / faults.bytesPerSecond)) }
-      try? await bus.send(write)
+      faults.writes &+= 1
+      if faults.overtaken > 0, faults.writes % faults.overtaken == 0 {
+        work.offer(.overtaken(write))
+      } else {
+        try? await bus.send(write)
+      }
       await succeed(call)
     case "StartNotify":
       let subscription = FakeState.Subscription(server: found.server, characteristic: found.characteristic.path)

@@ -51,6 +51,9 @@ extension FakeBlueZ {
     case .later(let milliseconds, let step):
       await pause(milliseconds)
       await take(step)
+    case .overtaken(let write):
+      await pause(3)
+      try? await bus?.send(write)
     }
   }
 

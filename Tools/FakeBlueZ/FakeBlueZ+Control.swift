@@ -177,6 +177,7 @@ extension FakeBlueZ {
     case "hang": faults.hangingConnects = count
     case "report-once": faults.isReportingOnce = count > 0
     case "rate": faults.bytesPerSecond = count
+    case "overtake": faults.overtaken = count
     case "vanish": faults.vanishingDevices = count
     default: return false
     }

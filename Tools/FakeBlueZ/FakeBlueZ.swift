@@ -43,6 +43,8 @@ package actor FakeBlueZ {
   enum Work: Sendable {
     case call(DBusMessage)
     case later(Int64, Step)
+    /// A write that others go before.
+    case overtaken(DBusMessage)
   }
 
   enum Step: Sendable {

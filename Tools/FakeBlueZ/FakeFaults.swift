@@ -24,6 +24,10 @@ package struct FakeFaults: Sendable {
   /// Bytes a second that all links carry together; 0 for as many as come.
   package var bytesPerSecond = 0
 
+  /// Of so many writes one goes over a slower bearer, and is overtaken; 0 for none.
+  package var overtaken = 0
+  var writes = 0
+
   /// Connects that are never answered.
   package var hangingConnects = 0
   /// Whether a device is reported when it is first heard and then no more, as without `DuplicateData`.
