@@ -28,15 +28,17 @@ def now():
     return time.monotonic()
 
 
-def wait(condition, seconds, what):
-    """Runs the loop until condition() holds; returns the seconds that took. Raises Timeout."""
+def wait(condition, seconds, what, every=None):
+    """Runs the loop until condition() holds; returns the seconds that took. Raises Timeout.
+
+    The condition is asked after every event; with `every` also after so many seconds, for what makes no event."""
     start = now()
     deadline = start + seconds * PATIENCE
     while not condition():
         left = deadline - now()
         if left <= 0:
             raise Timeout(f"{what() if callable(what) else what}: not within {seconds * PATIENCE:.0f} s")
-        wake = GLib.timeout_add(max(1, int(left * 1000) + 1), lambda: True)
+        wake = GLib.timeout_add(max(1, int(min(left, every or left) * 1000) + 1), lambda: True)
         try:
             context.iteration(True)
         finally:

@@ -39,8 +39,11 @@ class World:
         return fresh
 
     def start_bot(self, daemon):
-        self.bots.append(Bot(self, daemon).start())
-        return self.bots[-1]
+        """A bot hears what comes after it has said that it listens."""
+        bot = Bot(self, daemon).start()
+        self.bots.append(bot)
+        wait(lambda: "Echoing as" in bot.tail(), 20, f"the start of {bot.name}", every=0.1)
+        return bot
 
     def chain(self, count):
         """Each hears the next one alone."""
