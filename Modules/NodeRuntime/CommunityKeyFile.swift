@@ -11,7 +11,7 @@ enum CommunityKeyFileError: Error, Equatable {
   case noFile
   /// Others may read it: `mode` has bits beyond 0700.
   case openToOthers(mode: UInt32)
-  /// Not 64 hexadecimal digits and at most one line end.
+  /// Not 64 hexadecimal digits and at most one line end, or all of them alike.
   case malformed
 }
 
@@ -36,6 +36,8 @@ enum CommunityKeyFile {
       var key = Hex.decode(text)
     else { throw .malformed }
     defer { for index in key.indices { key[index] = 0 } }
+    // 32 bytes of one value are a placeholder that was never filled in, and everybody's guess.
+    guard Set(key).count > 1 else { throw .malformed }
     let secret = Secret(copying: key.rawSpan)
     guard let key = CommunityKey(secret) else { throw .malformed }
     return key

@@ -16,13 +16,16 @@ import Testing
   }
 
   @Test func sixtyFourDigitsAreAKey() throws {
-    for text in [String(repeating: "0f", count: 32), String(repeating: "0F", count: 32) + "\n"] {
+    for text in [String(repeating: "0f1e", count: 16), String(repeating: "0F1E", count: 16) + "\n"] {
       try withFile(text, mode: 0o400) { path in _ = try CommunityKeyFile.read(path) }
     }
   }
 
   @Test func anythingElseIsNone() throws {
-    for text in ["", "00", String(repeating: "0g", count: 32), String(repeating: "00", count: 33)] {
+    for text in [
+      "", "00", String(repeating: "0g", count: 32), String(repeating: "0f1e", count: 17),
+      String(repeating: "00", count: 32),
+    ] {
       try withFile(text, mode: 0o600) { path in
         #expect(throws: CommunityKeyFileError.malformed) { _ = try CommunityKeyFile.read(path) }
       }
