@@ -310,7 +310,7 @@ import Testing
     try await Self.withBase { base in
       let keys = try IdentityKeys(generatedFrom: .system, now: UInt64(time(nil)) * 1_000)
       let daemon = try await RunningDaemon(
-        "one", in: base, keys: try Self.exported(keys), community: String(repeating: "07", count: 32))
+        "one", in: base, keys: try Self.exported(keys), community: String(repeating: "071e", count: 16))
       defer { daemon.stop() }
       #expect(Self.facts(daemon.home + "/run")?.mode == 0o700)
       #expect(Self.facts(daemon.socket)?.mode == 0o600)
