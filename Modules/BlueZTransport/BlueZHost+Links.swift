@@ -44,7 +44,7 @@ extension BlueZHost {
     for device in drains.keys.sorted() { drain(device) }
     for (device, time) in partings where time <= now {
       partings[device] = nil
-      if mirror.isConnected(device) { close(device) }
+      close(device)
     }
     alarm.set(partings.values.min())
     alarm.set(drains.values.min())
@@ -162,12 +162,12 @@ extension BlueZHost {
       case .refuse:
         counters.count(.garbageWriters)
         drop(device, .lost, EndReason.garbage)
-        if mirror.isConnected(device) { close(device) }
+        close(device)
       case .end(let end, let reason):
         let isOurs = peers[device].map { $0.dial == nil && ($0.negotiation.isDialler || $0.link != nil) } ?? false
         drop(device, end, reason)
         // A radio connection that outlived its link is of no use to anybody.
-        if isOurs, end == .lost, mirror.isConnected(device) { close(device) }
+        if isOurs, end == .lost { close(device) }
       case .restart(let hello):
         drop(device, .lost, EndReason.anew)
         receive(hello, from: device)
@@ -293,7 +293,7 @@ extension BlueZHost {
     // Whoever has dialled hangs up: a second hang-up, a moment later, could hit the next connection.
     if peers[device]?.negotiation.isDialler == true {
       close(device)
-    } else {
+    } else if mirror.isConnected(device) {
       closing.insert(device)
       partings[device] = now.advanced(by: BlueZLimits.drainTime)
       alarm.set(partings[device])
@@ -301,8 +301,10 @@ extension BlueZHost {
     drop(device, .closedHere, "closed here")
   }
 
-  /// Ends the radio connection, after what was said before on it. BlueZ takes two seconds for it.
+  /// Ends the radio connection, if there is one, after what was said before on it. BlueZ takes two seconds for it. The word
+  /// that it has ended is the only thing that brings the device back, so of one that has ended already none is waited for.
   func close(_ device: String) {
+    guard mirror.isConnected(device) else { return }
     closing.insert(device)
     if outgoing.offer(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")) != .accepted {
       counters.count(.discardedWrites)
@@ -336,11 +338,11 @@ extension BlueZHost {
       if reached == .connect, end == .lost, let adapter, mirror.isConnected(device), !mirror.isBonded(device) {
         // What BlueZ has in its cache of the peer may be out of date, and goes with the connection.
         jobs.offer(.remove(device: device, adapter: adapter))
-      } else if mirror.isConnected(device) {
+      } else {
         close(device)
       }
     }
-    if end == .closedByPeer, peer.negotiation.isDialler, mirror.isConnected(device) { close(device) }
+    if end == .closedByPeer, peer.negotiation.isDialler { close(device) }
     if peer.link == nil, peer.dial == nil { return }
     reconcile()
   }

@@ -26,13 +26,17 @@ extension FakeHarness {
     }
   }
 
-  /// Dials until it works, as the links above do. - Returns: what failed before.
+  /// Dials until it works, as the links above do, and does something with the link. - Returns: what failed before.
   @discardableResult
-  func insist(_ ada: any Transport, times: Int = 8) async throws -> [TransportError] {
+  func insist(
+    _ ada: any Transport, times: Int = 8, _ body: (any TransportLink) async throws -> Void = { _ in }
+  ) async throws -> [TransportError] {
     var failures: [TransportError] = []
     for _ in 0..<times {
       switch await dial(ada) {
-      case .success: return failures
+      case .success(let link):
+        try await body(link)
+        return failures
       case .failure(let error): failures.append(error)
       }
     }

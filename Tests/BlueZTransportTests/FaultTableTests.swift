@@ -131,8 +131,22 @@ extension ThroughBlueZ {
         try await bob.advertise(Advertisement(hint: 9, digest: 1))
         let isCleared = await harness.until(.seconds(60)) { harness.control("linked 0 1") == "no" }
         #expect(isCleared)
-        // What is left of the former connection may still be closing.
-        try await harness.insist(ada, times: 60)
+        try await harness.insist(ada)
+      }
+    }
+
+    /// A connection that is gone may still be told as lost; whoever closes its link then waits for no second word of it.
+    @Test func linkThatIsClosedWhileItIsLostLeavesThePeerInReach() async throws {
+      try await harness.withNodes { ada, bob in
+        for _ in 0..<20 {
+          try await harness.insist(ada) { link in
+            guard let other = await bob.inbound.next() else { return }
+            harness.control("drop 0 1")
+            other.close()
+            link.close()
+            _ = await (harness.awaitEnd(link), harness.awaitEnd(other))
+          }
+        }
       }
     }
 
