@@ -60,7 +60,7 @@ extension ThroughBlueZ {
 
     private final class Heard: Sendable { let lines = Protected<[String]>([]) }
 
-    private let time = FakeHarness.realTime
+    private let time = TimeSource.running()
 
     /// What each of two subscribers hears of a byte written into each socket, and which sockets are closed when the second
     /// one goes.

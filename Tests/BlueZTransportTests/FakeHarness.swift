@@ -93,23 +93,10 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
     }
   }
 
-  /// Time as it is, for what speaks to the bus itself.
-  static var realTime: TimeSource {
-    let clock = ContinuousClock()
-    let start = clock.now
-    return TimeSource(
-      now: { MonotonicTime.start.advanced(by: start.duration(to: clock.now)) }, wallMilliseconds: { 0 },
-      sleep: { try await clock.sleep(until: start.advanced(by: $0.since(.start))) })
-  }
-
   var context: TransportContext {
-    let clock = ContinuousClock()
-    let start = clock.now
-    return TransportContext(
-      time: TimeSource(
-        now: { MonotonicTime.start.advanced(by: start.duration(to: clock.now) * Self.speed) }, wallMilliseconds: { 0 },
-        sleep: { try await clock.sleep(until: start.advanced(by: $0.since(.start) / Self.speed)) }),
-      random: { [self] in random.withLock { $0.next() } }, nextLinkID: { [links] in links.next() }, nodeName: "node",
+    TransportContext(
+      time: .running(speed: Self.speed), random: { [self] in random.withLock { $0.next() } },
+      nextLinkID: { [links] in links.next() }, nodeName: "node",
       note: { _ in })
   }
 

@@ -27,15 +27,10 @@ guard let address = option("--bus") ?? ownBus?.address else {
   exit(1)
 }
 if ownBus != nil { say("bus \(address)") }
-let clock = ContinuousClock()
-let start = clock.now
-let time = TimeSource(
-  now: { MonotonicTime.start.advanced(by: start.duration(to: clock.now)) }, wallMilliseconds: { 0 },
-  sleep: { try await clock.sleep(until: start.advanced(by: $0.since(.start))) })
 let fake = FakeBlueZ(
   bus: .address(address), adapters: option("--adapters").flatMap(Int.init) ?? 2,
   isExtended: CommandLine.arguments.contains("--extended"), mtu: option("--mtu").flatMap(Int.init) ?? 517,
-  generation: option("--generation").flatMap(FakeBlueZ.Generation.init) ?? .shared, time: time)
+  generation: option("--generation").flatMap(FakeBlueZ.Generation.init) ?? .shared, time: .running())
 
 await withThrowingTaskGroup(of: Void.self) { group in
   group.addTask { try await fake.run() }
