@@ -128,7 +128,10 @@ extension BlueZHost {
       if case .success(let reply) = result, let objects = reply.arguments.first {
         isDenied = false
         follow(mirror.take(snapshot: objects, order: reply.order))
+        if mirror.isBehind { askForEverything() }
         // What has gone while nobody looked.
+        closing = closing.filter { mirror.isConnected($0) }
+        partings = partings.filter { mirror.isConnected($0.key) }
         for device in peers.keys.sorted() where !mirror.isConnected(device) {
           drop(device, .lost, EndReason.gone)
         }

@@ -178,8 +178,8 @@ actor BlueZHost {
     isDenied = false
     shared.state.withLock { $0.owner = owner }
     counters.count(.ownerChanges)
-    if let owner {
-      jobs.offer(.snapshot(generation: mirror.generation, owner: owner))
+    if owner != nil {
+      askForEverything()
     } else {
       note(.notRunning)
     }
@@ -187,6 +187,12 @@ actor BlueZHost {
   }
 
   // MARK: What BlueZ says
+
+  func askForEverything() {
+    guard let owner = mirror.owner else { return }
+    mirror.willAsk()
+    jobs.offer(.snapshot(generation: mirror.generation, owner: owner))
+  }
 
   /// Reads on this actor: an event costs no change of thread while others wait.
   private func follow(_ bus: DBusConnection) async {
@@ -202,7 +208,7 @@ actor BlueZHost {
     case .missed(let number):
       counters.count(.missedSignals, by: UInt64(number))
       // What was missed may have been anything: look at everything again.
-      if let owner = mirror.owner { jobs.offer(.snapshot(generation: mirror.generation, owner: owner)) }
+      askForEverything()
     case .call(let call, _): receive(call)
     case .signal(let signal, let order): receive(signal, order: order)
     }

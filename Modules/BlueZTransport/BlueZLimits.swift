@@ -103,6 +103,8 @@ package enum BlueZLimits {
   package static let devices = 512
   /// Objects in the mirror.
   package static let objects = 8_192
+  /// Signals that are kept while BlueZ is asked for everything: as many as wait on the connection at most.
+  package static let heldSignals = 1_024
   /// Dials that wait for their turn.
   package static let waitingDials = 8
 }

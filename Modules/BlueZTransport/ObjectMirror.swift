@@ -1,8 +1,11 @@
 package import DBusKit
 
-/// What BlueZ exports, kept up by its signals: one snapshot for each owner of its name, and never another question.
+/// What BlueZ exports, kept up by its signals: one snapshot for each owner of its name, and another only when signals were
+/// missed.
 ///
-/// What is said by anyone but the owner, before the snapshot, or of an earlier owner, is ignored. Pure.
+/// What is said by anyone but the owner, or of an earlier owner, is ignored. An answer and the signals behind it may be
+/// handed in in either order, because they reach a program on two ways: what is said while a question is out is kept, and
+/// done again on top of the answer when the bus has it behind the answer. Pure.
 package struct ObjectMirror: Sendable {
   package enum Change: Sendable, Hashable {
     case added(path: String, interface: String)
@@ -18,12 +21,24 @@ package struct ObjectMirror: Sendable {
   /// Counts owners: what was begun under another one is void.
   package private(set) var generation = 0
   private var snapshotOrder: UInt64?
+  /// Questions that have no answer yet, and what was said meanwhile; the oldest makes room.
+  private var questions = 0
+  private var held: [Held] = []
+  /// The last that had to make room.
+  private var forgottenOrder: UInt64 = 0
   /// Signals that were not the owner's, and objects that found no room.
   package private(set) var foreignSignals = 0
   package private(set) var droppedObjects = 0
 
+  private struct Held: Sendable {
+    var signal: DBusMessage
+    var order: UInt64
+  }
+
   package init() {}
 
+  /// The answer was so late that what is behind it is not known any more: ask again.
+  package var isBehind: Bool { snapshotOrder.map { forgottenOrder > $0 } ?? false }
   package var isComplete: Bool { snapshotOrder != nil }
   package var paths: [String] { objects.keys.sorted() }
   package var count: Int { objects.count }
@@ -44,10 +59,17 @@ package struct ObjectMirror: Sendable {
     generation += 1
     objects = [:]
     snapshotOrder = nil
+    (questions, held, forgottenOrder) = (0, [], 0)
   }
+
+  /// Has to be called before `GetManagedObjects` is. A question that is repeated because it failed is the same one.
+  package mutating func willAsk() { questions += 1 }
 
   /// The answer to `GetManagedObjects`. - Returns: what is there.
   package mutating func take(snapshot: DBusValue, order: UInt64) -> [Change] {
+    questions = max(0, questions - 1)
+    defer { if questions == 0 { held = [] } }
+    guard order > snapshotOrder ?? 0 else { return [] }
     snapshotOrder = order
     objects = [:]
     var changes: [Change] = []
@@ -55,6 +77,7 @@ package struct ObjectMirror: Sendable {
       guard let path = entry.key.asString else { continue }
       changes += add(path, entry.value)
     }
+    for one in held where one.order > order { changes += apply(one.signal) }
     return changes
   }
 
@@ -64,7 +87,17 @@ package struct ObjectMirror: Sendable {
       foreignSignals += 1
       return []
     }
+    if questions > 0 { hold(signal, order) }
     guard let snapshotOrder, order > snapshotOrder else { return [] }
+    return apply(signal)
+  }
+
+  private mutating func hold(_ signal: DBusMessage, _ order: UInt64) {
+    if held.count == BlueZLimits.heldSignals { forgottenOrder = held.removeFirst().order }
+    held.append(Held(signal: signal, order: order))
+  }
+
+  private mutating func apply(_ signal: DBusMessage) -> [Change] {
     switch (signal.interface, signal.member) {
     case (BlueZNames.objectManager, "InterfacesAdded"):
       // The signal comes from "/", whose object it is about stands in its first argument.
