@@ -29,7 +29,7 @@ package struct BackupWriter: ~Copyable {
     do throws(FileSystemError) { isThere = try fileSystem.facts(of: path) != nil } catch { throw .file(error) }
     guard !isThere else { throw .exists(path: path) }
     let file: OpenFile
-    do throws(FileSystemError) { file = try fileSystem.open(path + ".part", for: .create) } catch {
+    do throws(FileSystemError) { file = try DurableFile.create(path + ".part", in: fileSystem) } catch {
       throw .file(error)
     }
     do throws(BackupError) {

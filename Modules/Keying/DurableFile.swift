@@ -35,11 +35,17 @@ package enum DurableFile {
     return bytes
   }
 
+  /// Makes a file anew; one of that name, which somebody else may have open, is not written to.
+  static func create(_ path: String, in fileSystem: any FileSystem) throws(FileSystemError) -> OpenFile {
+    if try fileSystem.facts(of: path) != nil { try fileSystem.unlink(path) }
+    return try fileSystem.open(path, for: .create)
+  }
+
   /// Writes a file and makes its content durable, not yet its name.
   package static func write(
     _ path: String, _ bytes: [UInt8], in fileSystem: any FileSystem
   ) throws(FileSystemError) {
-    let file = try fileSystem.open(path, for: .create)
+    let file = try create(path, in: fileSystem)
     defer { fileSystem.close(file) }
     try write(file, bytes.rawSpan, path: path, in: fileSystem)
     try named(path) { () throws(FileSystemError) in try fileSystem.sync(file) }

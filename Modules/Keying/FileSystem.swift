@@ -39,7 +39,7 @@ package struct FileFacts: Equatable, Sendable {
 /// What an opened file is for.
 package enum FilePurpose: Sendable {
   case read
-  /// Made with mode 0600, or emptied when it is there.
+  /// Made with mode 0600; an error when it is there.
   case create
   /// Written from its first byte on, its size kept.
   case overwrite

@@ -80,12 +80,14 @@ extension KeyCustody {
       do throws(FileSystemError) { try fileSystem.syncDirectory(path) } catch {
         guard path != directory, [ENOENT, EACCES, EINVAL, EROFS].contains(error.code) else { throw error }
       }
+    case .giveUp(let path): throw FileSystemError(.unlink, path: path, code: EEXIST)
     case .list, .done: break
     }
   }
 
   private func remove(_ path: String, isErasing: Bool, _ report: inout WipeReport) throws(FileSystemError) {
     guard let facts = try fileSystem.facts(of: path) else { return }
+    guard facts.kind != .directory else { return try removeTree(path, depth: 0, &report) }
     var isOverwritten = false
     if isErasing, facts.kind == .file {
       do throws(FileSystemError) {

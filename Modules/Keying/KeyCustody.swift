@@ -22,9 +22,13 @@ package struct KeyCustody: Sendable {
   var draftPath: String { directory + "/" + StateInventory.draft }
 
   /// The data key of the store that is here. Counts the opening, and removes what an interrupted write left behind.
-  package func open(with provider: borrowing KeyProvider) throws(KeyingError) -> OpenedKeys {
+  ///
+  /// - Parameter isCounted: false for who only reads: then nothing is written, and the counter is that of the last
+  ///   opening.
+  package func open(with provider: borrowing KeyProvider, isCounted: Bool = true) throws(KeyingError) -> OpenedKeys {
     _ = try step(for: .open)
     let unlocked = try unlock(with: provider)
+    guard isCounted else { return opened(unlocked.file, dataKey: unlocked.dataKey, by: provider) }
     try removeLeftovers()
     let (counter, isLast) = unlocked.file.stateCounter.addingReportingOverflow(1)
     let file = try computing { () throws(PrimitiveError) in
@@ -46,6 +50,7 @@ package struct KeyCustody: Sendable {
     let dataKey = try computing { () throws(PrimitiveError) in try random.secret(AEADKey.keyByteCount) }
     let storeID = try computing { () throws(PrimitiveError) in try random.bytes(KeySlots.storeIDByteCount) }
     let slot = try makeSlot(for: provider, dataKey: dataKey, storeID: storeID)
+    try removeLeftovers()
     let file = try computing { () throws(PrimitiveError) in
       try KeySlots(storeID: storeID, stateCounter: 1, slots: [slot], dataKey: dataKey)
     }

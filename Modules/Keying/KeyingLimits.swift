@@ -24,6 +24,8 @@ package enum KeyingLimits {
   package static let pathBytes = 4_096
   /// Directories inside each other that a wipe enters; quarantine has one level.
   package static let directoryDepth = 4
+  /// How often a wipe begins again because something came back; a second time is chance, a third one a fault.
+  package static let wipeRounds = 3
   /// Content of one backup record: large enough that its 21 bytes around it do not matter, small enough for any memory.
   package static let recordBytes = 65_536
   /// Name of one entry of a backup.

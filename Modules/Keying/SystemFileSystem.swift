@@ -54,7 +54,7 @@ package struct SystemFileSystem: FileSystem {
     let flags =
       switch purpose {
       case .read: O_RDONLY | O_CLOEXEC | O_NONBLOCK
-      case .create: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+      case .create: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
       case .overwrite: O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
       }
     let number = unsafe Glibc.open(path, flags, 0o600)

@@ -14,6 +14,8 @@ package struct WipePlan: Equatable, Sendable {
     case syncDirectory(String)
     /// Looks at the directory again.
     case list
+    /// Something is there again and again.
+    case giveUp(String)
     case done
   }
 
@@ -22,6 +24,7 @@ package struct WipePlan: Equatable, Sendable {
   package let directory: String
   package let named: [String]
   private var phase: Phase
+  private var rounds = 0
 
   /// - Parameters:
   ///   - named: paths that the mark holds.
@@ -50,13 +53,16 @@ package struct WipePlan: Equatable, Sendable {
     case .data:
       phase = .check
       let trees = names.contains(StateInventory.quarantine) ? [path(StateInventory.quarantine)] : []
-      return paths(names, of: [.plain]).map { .erase($0) }
-        + paths(names, of: [.archive, .sealed]).filter { !trees.contains($0) }.map { .remove($0) }
+      // What earlier builds kept in the archive was not sealed.
+      return paths(names, of: [.plain, .archive]).map { .erase($0) }
+        + paths(names, of: [.sealed]).filter { !trees.contains($0) }.map { .remove($0) }
         + trees.map { .removeTree($0) } + [.syncDirectory(directory), .list]
     case .check:
       let inventory = StateInventory(names: names)
       guard inventory.state.isEmpty, !inventory.hasSlotFile, !inventory.hasBackup else {
-        // Something came back in between: it goes too.
+        // Something came back in between: it goes too, but not for ever.
+        rounds += 1
+        guard rounds < KeyingLimits.wipeRounds else { return [.giveUp(directory)] }
         phase = .keys
         return next(seeing: names)
       }

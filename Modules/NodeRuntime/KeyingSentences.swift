@@ -33,12 +33,12 @@ extension KeyingError {
     case .nothingToMigrate(let directory):
       "There is no plain store in \(shown(directory)) to be moved; run relaychatd init to begin anew."
     case .providerMissing(let kind, let place):
-      "The \(Self.name(kind)) \(shown(place)) that opens the keys is not there; nothing was changed: put it back and try again."
+      "The \(Self.name(kind)) \(KeyFilePath.shown(place)) that opens the keys is not there; nothing was changed: put it back and try again."
     case .providerLocked(.passphrase, _, _):
       "The keys are locked; start from a terminal, or hand in the passphrase with --passphrase-fd."
     case .providerLocked(let kind, let place, let code):
-      "The \(Self.name(kind)) \(shown(place)) that opens the keys cannot be read: \(SystemErrorText.text(code)); nothing was changed: mend that and try again."
-    case .providerUnfit(let kind, let place, let fault): Self.sentence(Self.name(kind), shown(place), fault)
+      "The \(Self.name(kind)) \(KeyFilePath.shown(place)) that opens the keys cannot be read: \(SystemErrorText.text(code)); nothing was changed: mend that and try again."
+    case .providerUnfit(let kind, let place, let fault): Self.sentence(Self.name(kind), KeyFilePath.shown(place), fault)
     case .wrongKey(.passphrase): "The passphrase is not the one of this node; try again, or use another way in."
     case .wrongKey(let kind):
       "The \(Self.name(kind)) is not the one of this node; nothing was changed: put the former one back, or use another way in."

@@ -36,8 +36,7 @@ package final class MemoryFileSystem: FileSystem {
 
   private struct Write {
     var offset: Int
-    /// Nothing when the file was emptied.
-    var bytes: [UInt8]?
+    var bytes: [UInt8]
   }
 
   private struct Node {
@@ -146,10 +145,7 @@ package final class MemoryFileSystem: FileSystem {
           case .keeping: content = node.content
           case .tearing:
             for write in node.pending {
-              guard let bytes = write.bytes else {
-                if Bool.random(using: &generator) { content = [] }
-                continue
-              }
+              let bytes = write.bytes
               let kept = Int.random(in: 0...bytes.count, using: &generator)
               let isWhole = Int.random(in: 0..<3, using: &generator) == 0
               Self.apply(Array(bytes.prefix(isWhole ? bytes.count : kept)), at: write.offset, to: &content)
@@ -241,10 +237,7 @@ package final class MemoryFileSystem: FileSystem {
         guard node.owner == state.user || (purpose == .read && node.mode & 0o004 != 0) || state.user == 0 else {
           throw FileSystemError(.open, path: path, code: EACCES)
         }
-        if purpose == .create {
-          state.nodes[id]?.content = []
-          state.nodes[id]?.pending.append(Write(offset: 0, bytes: nil))
-        }
+        guard purpose != .create else { throw FileSystemError(.open, path: path, code: EEXIST) }
       } else {
         guard purpose == .create else { throw FileSystemError(.open, path: path, code: ENOENT) }
         id = state.nextNode

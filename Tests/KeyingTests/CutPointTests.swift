@@ -14,6 +14,15 @@ struct Verb: Sendable {
   var run: @Sendable (MemoryFileSystem) throws -> Void
   /// What is lost on this disk, or nothing.
   var loss: @Sendable (MemoryFileSystem, String) -> String?
+  /// Whether what was asked for is so: from the moment on that the call has returned.
+  var isDone: @Sendable (MemoryFileSystem) -> Bool
+
+  private static func refuses(_ disk: MemoryFileSystem, _ provider: borrowing KeyProvider) -> KeyingError? {
+    do {
+      _ = try custody(disk.copy()).open(with: provider, isCounted: false)
+      return nil
+    } catch { return error }
+  }
 
   /// The file opens by one of these providers to the data key.
   private static func opens(_ disk: MemoryFileSystem, _ key: String, _ providers: [() -> KeyProvider]) -> String? {
@@ -43,7 +52,8 @@ struct Verb: Sendable {
           return nil
         } catch { return "\(error)" }
       } catch { return "\(error)" }
-    })
+    },
+    isDone: { refuses($0, .credential()) == nil })
 
   static let migrate = Verb(
     name: "migrate",
@@ -64,32 +74,37 @@ struct Verb: Sendable {
           return nil
         } catch { return "\(error)" }
       } catch { return "\(error)" }
-    })
+    },
+    isDone: { refuses($0, .credential()) == nil })
 
   static let open = Verb(
     name: "open", start: { try madeDisk() }, run: { disk in _ = try custody(disk).open(with: passphrase("old")) },
     loss: { disk, key in
       opens(disk, key, [{ .credential() }]) ?? opens(disk, key, [{ passphrase("old") }])
-    })
+    },
+    isDone: { (try? custody($0.copy()).open(with: .credential(), isCounted: false).stateCounter) == 2 })
 
   static let addSlot = Verb(
     name: "add slot", start: { try madeDisk() },
     run: { disk in try custody(disk, seed: 7).addSlot(for: passphrase("more"), openedBy: .credential()) },
     loss: { disk, key in
       opens(disk, key, [{ .credential() }]) ?? opens(disk, key, [{ passphrase("old") }])
-    })
+    },
+    isDone: { refuses($0, passphrase("more")) == nil })
 
   static let removeSlot = Verb(
     name: "remove slot", start: { try madeDisk() },
     run: { disk in try custody(disk).removeSlot(1, of: .passphrase, openedBy: .credential()) },
-    loss: { disk, key in opens(disk, key, [{ .credential() }]) })
+    loss: { disk, key in opens(disk, key, [{ .credential() }]) },
+    isDone: { refuses($0, passphrase("old")) == .providerChanged(asked: .passphrase, recorded: [.credential]) })
 
   static let changePassphrase = Verb(
     name: "change passphrase", start: { try madeDisk() },
     run: { disk in try custody(disk, seed: 7).replaceSlot(openedBy: passphrase("old"), with: passphrase("new")) },
     loss: { disk, key in
       opens(disk, key, [{ passphrase("old") }, { passphrase("new") }]) ?? opens(disk, key, [{ .credential() }])
-    })
+    },
+    isDone: { refuses($0, passphrase("new")) == nil && refuses($0, passphrase("old")) == .wrongKey(.passphrase) })
 
   static let wipe = Verb(
     name: "wipe",
@@ -119,7 +134,8 @@ struct Verb: Sendable {
       let left = after.contents.keys.filter { $0.hasPrefix(state + "/") || $0 == "/keys/relay.kek" }
       // A lock or a draft says nothing about anybody.
       return left.allSatisfy { $0.hasSuffix("/lock") || $0.hasSuffix(".tmp") } ? nil : "left: \(left)"
-    })
+    },
+    isDone: { disk in !disk.contents.keys.contains { $0.hasPrefix(state + "/") || $0 == "/keys/relay.kek" } })
 
   static let backup = Verb(
     name: "backup", start: { try madeDisk() },
@@ -138,7 +154,8 @@ struct Verb: Sendable {
         while try reader.next() != nil {}
         return nil
       } catch { return "\(error)" }
-    })
+    },
+    isDone: { $0.contents["/backup/file"] != nil && $0.contents["/backup/file.part"] == nil })
 
   static let all = [create, migrate, open, addSlot, removeSlot, changePassphrase, wipe, backup]
 }
@@ -212,15 +229,19 @@ struct Verb: Sendable {
           let loss = verb.loss(disk.crashed(crash), key)
           #expect(loss == nil, "\(verb.name): \(fault) at \(call) (\(calls[call])), \(crash)")
         }
-        // An error is told, but for what is done only to leave less behind.
-        let isTidying = verb.name == "wipe" && !calls[call].hasPrefix("list")
-        if case .failing = fault, !isTidying { #expect(failure != nil, "\(verb.name): \(fault) at \(calls[call])") }
+        // An error is told, but where zeros are put over what goes anyway.
+        let isTidying =
+          verb.name == "wipe" && !calls[call].contains("wiping")
+          && ["open ", "write ", "sync "].contains { calls[call].hasPrefix($0) }
+        if case .failing = fault, !isTidying {
+          #expect(failure != nil, "\(verb.name): \(fault) at \(call) (\(calls[call]))")
+        }
       }
     }
   }
 
   /// The model shows a loss when a sync is left out: otherwise the tests above would prove nothing.
-  @Test(arguments: [1, 3, 5, 6, 7]) func leftOutSyncIsALoss(index: Int) throws {
+  @Test(arguments: Verb.all.indices) func leftOutSyncIsALoss(index: Int) throws {
     let verb = Verb.all[index]
     let calls = try calls(verb)
     let (start, key) = try verb.start()
@@ -232,7 +253,10 @@ struct Verb: Sendable {
         disk.ignoreSync(at: sync)
         disk.cut(at: cut)
         try? verb.run(disk)
-        isLost = crashes.contains { verb.loss(disk.crashed($0), key) != nil }
+        isLost = crashes.contains { crash in
+          let after = disk.crashed(crash)
+          return verb.loss(after, key) != nil || (cut == calls.count && !verb.isDone(after))
+        }
       }
       if isLost { shown.append(calls[sync]) }
     }
@@ -243,5 +267,11 @@ struct Verb: Sendable {
       default: "sync " + state + "/keys.v1.tmp"
       }
     #expect(shown.contains(draft), "\(verb.name): of the syncs left out only \(shown) show a loss")
+    // Where the backup goes last, its directory sync makes good for the one before: only both left out show.
+    let disk = start.copy()
+    let directories = calls.indices.filter { calls[$0].hasPrefix("syncDirectory") }
+    for sync in directories.suffix(2) { disk.ignoreSync(at: sync) }
+    try verb.run(disk)
+    #expect(!verb.isDone(disk.crashed(.forgetting)), "\(verb.name) is done without its directory syncs")
   }
 }

@@ -219,6 +219,16 @@ import Testing
     #expect(StateCounterVerdict(remembered: .max, before: 0) == .slotFileIsOlder(by: .max))
   }
 
+  @Test func readingAloneWritesNothing() throws {
+    let (disk, key) = try madeDisk()
+    let before = disk.contents
+    for _ in 0..<2 {
+      let opened = try custody(disk).open(with: .credential(), isCounted: false)
+      #expect(hex(opened.dataKey) == key && opened.stateCounter == 1)
+    }
+    #expect(disk.written.isEmpty && disk.contents == before)
+  }
+
   @Test func lastCounterStays() throws {
     let disk = emptyDisk()
     let made = try custody(disk).create(with: .credential())

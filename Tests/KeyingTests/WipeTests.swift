@@ -34,7 +34,9 @@ import Testing
       #expect(entry.size == before[entry.path]?.count, "\(entry.path)")
     }
     let erased = Set(report.removed.filter(\.isOverwritten).map(\.path))
-    for name in ["keys.v1", "keys.v1.bak", "relay.kek", "plain.db", "plain.db-shm", "quarantine/store.db-1"] {
+    for name in [
+      "keys.v1", "keys.v1.bak", "relay.kek", "plain.db", "plain.db-shm", "archive.db", "quarantine/store.db-1",
+    ] {
       #expect(erased.contains(state + "/" + name), "\(name)")
     }
     // Once more: nothing to do, and nothing said.
@@ -114,6 +116,25 @@ import Testing
     let report = try custody(disk).wipe()
     #expect(report.removed.contains { $0.path == state + "/keys.v1" && !$0.isOverwritten })
     #expect(disk.contents[state + "/keys.v1"] == nil)
+  }
+
+  @Test func directoryInThePlaceOfAFileGoesToo() throws {
+    let disk = MemoryFileSystem(directories: [state, state + "/plain.db.old", state + "/store.db"])
+    disk.put(state + "/plain.db.old/copy", [1])
+    let report = try custody(disk).wipe()
+    #expect(report.isComplete && report.remaining.isEmpty && disk.contents.isEmpty)
+  }
+
+  @Test func whatComesBackForEverEndsTheWipe() {
+    var plan = WipePlan(directory: state, named: [], isMarked: true)
+    var rounds = 0
+    while true {
+      rounds += 1
+      let steps = plan.next(seeing: ["store.db", "wiping"])
+      #expect(!steps.contains(.remove(state + "/wiping")))
+      if steps == [.giveUp(state)] { break }
+      #expect(rounds < 20)
+    }
   }
 
   @Test func namesAreKnown() {

@@ -39,6 +39,11 @@ import Testing
       #expect(sentence.contains(";") || sentence.contains(":") || sentence.contains("#"), "\(sentence)")
     }
     #expect(AtRestProtection.none.sentence == "at rest: not protected")
+    let key = String(repeating: "c0ffee42", count: 8)
+    for error in [
+      KeyingError.providerMissing(.keyFile, place: key), .providerLocked(.keyFile, place: key, code: 36),
+      .providerUnfit(.keyFile, place: key, .malformed),
+    ] { #expect(!error.sentence.contains(key)) }
     let hostile = KeyingError.notInitialised(directory: "/s\u{1B}[2J").sentence
     #expect(!hostile.contains("\u{1B}"))
   }

@@ -71,6 +71,10 @@ private let fuzzer = Fuzzer(
       guard let record = try? sealing.seal(content, isLast: flag == 1),
         let recordHead = try? BackupRecords.RecordHead(decoding: record.rawSpan.extracting(first: 5))
       else { return require(false, "a content can be sealed") }
+      var damaged = record
+      damaged[record.count - 1] ^= 1
+      require(
+        (try? opening.open(recordHead, damaged.rawSpan.extracting(droppingFirst: 5))) == nil, "damage is noticed")
       let opened = try? opening.open(recordHead, record.rawSpan.extracting(droppingFirst: 5))
       require(opened == content, "what was sealed is opened")
       guard (try? assembly.accept(content, isLast: flag == 1)) != nil else { return }
