@@ -67,8 +67,12 @@ package struct BackupReader: ~Copyable {
     }
     let sealed = try Self.read(head.sealedByteCount, from: file, path: path, in: fileSystem)
     guard sealed.count == head.sealedByteCount else { throw .truncated }
-    let content = try records.open(head, sealed.rawSpan)
-    do throws(BackupAssembly.Fault) { try assembly.accept(content, isLast: head.isLast) } catch {
+    let opened = try records.open(head, sealed.rawSpan)
+    let content: BackupContent
+    do throws(BackupAssembly.Fault) {
+      content = try BackupContent(decoding: opened.rawSpan)
+      try assembly.accept(content, isLast: head.isLast)
+    } catch {
       throw .content(error)
     }
     switch content {

@@ -64,8 +64,8 @@ package struct BackupRecords: ~Copyable, Sendable {
     return record
   }
 
-  /// The content of the next record.
-  package mutating func open(_ head: RecordHead, _ sealed: RawSpan) throws(BackupError) -> BackupContent {
+  /// The bytes of the next record's content.
+  package mutating func open(_ head: RecordHead, _ sealed: RawSpan) throws(BackupError) -> [UInt8] {
     var bytes: [UInt8] = []
     do throws(PrimitiveError) {
       try cipher.open(
@@ -75,8 +75,6 @@ package struct BackupRecords: ~Copyable, Sendable {
       throw error == .authenticationFailed ? .damaged(record: number) : .primitive(error)
     }
     number += 1
-    do throws(BackupAssembly.Fault) { return try BackupContent(decoding: bytes.rawSpan) } catch {
-      throw .content(error)
-    }
+    return bytes
   }
 }

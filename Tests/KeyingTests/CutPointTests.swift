@@ -186,14 +186,14 @@ struct Verb: Sendable {
         isDone = true
       } catch {}
       #expect(isDone == (cut == calls.count), "\(verb.name) cut at \(cut)")
-      for crash in crashes {
+      for crash in crashes + (13...40).map({ .tearing(seed: $0) }) {
         points += 1
         let loss = verb.loss(disk.crashed(crash), key)
         #expect(
           loss == nil, "\(verb.name) cut before call \(cut) (\(cut < calls.count ? calls[cut] : "end")), \(crash)")
       }
     }
-    #expect(points == (calls.count + 1) * crashes.count)
+    #expect(points == (calls.count + 1) * (crashes.count + 28))
   }
 
   /// A verb that dies again while what it left is being finished.
