@@ -240,11 +240,15 @@ import Testing
     #expect(try custody(disk).open(with: .credential()).stateCounter == .max)
   }
 
-  @Test func memoryOfTheProcessIsItsOwn() {
-    #expect(ProcessProtection.begin())
-    #expect(ProcessProtection.isActive)
-    #expect(clinux_is_dumpable() == 0)
-    var limit = rlimit()
-    #expect(unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 && limit.rlim_cur == 0)
+  /// In a process of its own: what is forbidden here stays so, and other tests look into themselves.
+  @Test func memoryOfTheProcessIsItsOwn() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let before = clinux_is_dumpable()
+      guard ProcessProtection.begin(), ProcessProtection.isActive, before == 1 || before == 0 else { exit(1) }
+      var limit = rlimit()
+      let isRead = unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0
+      guard clinux_is_dumpable() == 0, isRead, limit.rlim_cur == 0, limit.rlim_max == 0 else { exit(2) }
+      exit(7)
+    }
   }
 }
