@@ -26,7 +26,7 @@ package struct KeyCustody: Sendable {
   /// - Parameter isCounted: false for who only reads: then nothing is written, and the counter is that of the last
   ///   opening.
   package func open(with provider: borrowing KeyProvider, isCounted: Bool = true) throws(KeyingError) -> OpenedKeys {
-    _ = try step(for: .open)
+    _ = try step(for: .open, mayFinishWipe: isCounted)
     let unlocked = try unlock(with: provider)
     guard isCounted else { return opened(unlocked.file, dataKey: unlocked.dataKey, by: provider) }
     try removeLeftovers()
@@ -59,10 +59,12 @@ package struct KeyCustody: Sendable {
   }
 
   /// What may be done here; finishes a wipe that had begun.
-  func step(for purpose: OpeningRules.Purpose) throws(KeyingError) -> OpeningRules.Step {
+  func step(for purpose: OpeningRules.Purpose, mayFinishWipe: Bool = true) throws(KeyingError) -> OpeningRules.Step {
     let names = try filing { () throws(FileSystemError) in try fileSystem.names(in: directory) }
     let step = try OpeningRules.step(for: purpose, in: directory, holding: StateInventory(names: names))
-    if step == .finishWipe { throw .wiped(try finishWipe()) }
+    if step == .finishWipe {
+      throw mayFinishWipe ? .wiped(try finishWipe()) : .wipePending(directory: directory)
+    }
     return step
   }
 

@@ -31,6 +31,8 @@ package enum KeyingError: Error, Equatable, Sendable {
   case formatTooNew(path: String, found: UInt8)
   /// A wipe had begun; it was finished now and nothing is left to open.
   case wiped(WipeReport)
+  /// A wipe has begun, and whoever only reads does not finish it.
+  case wipePending(directory: String)
   /// The mark of a wipe is there and cannot be read.
   case markerCorrupt(path: String)
   /// No slot may be added, or the last one not removed.

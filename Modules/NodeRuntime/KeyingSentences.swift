@@ -12,7 +12,7 @@ extension KeyingError {
     case .wrongKey: ExitCode.keysWrong
     case .corrupt, .markerCorrupt: ExitCode.keysCorrupt
     case .providerChanged: ExitCode.keysChanged
-    case .wiped: ExitCode.keysWiped
+    case .wiped, .wipePending: ExitCode.keysWiped
     case .providerUnfit: ExitCode.configuration
     case .slotCount, .noSuchSlot, .passphraseLength: ExitCode.usage
     case .notInitialised, .alreadyInitialised, .nothingToMigrate, .formatTooNew, .file: ExitCode.stateUnusable
@@ -56,6 +56,8 @@ extension KeyingError {
       report.isComplete
         ? "This node was being wiped; that is done now, \(report.removed.count) files were removed: make another with relaychatd init."
         : "This node was being wiped; that is done now, but \(shown(Self.few(report.left.map(\.path)))) was left: remove it yourself."
+    case .wipePending(let directory):
+      "The node in \(shown(directory)) is being wiped; run relaychat wipe again to finish that."
     case .markerCorrupt(let path):
       "The file \(shown(path)) says that this node is to be wiped and cannot be read; remove it, or run relaychat wipe again."
     case .slotCount(1): "This is the last way to the keys; add another before this one is removed."

@@ -62,6 +62,11 @@ import Testing
     disk.cut(at: 14)
     #expect(throws: KeyingError.self) { try custody(disk).wipe(named: ["/keys/relay.kek"]) }
     let next = disk.crashed(.forgetting)
+    let before = next.contents
+    #expect(throws: KeyingError.wipePending(directory: state)) {
+      _ = try custody(next).open(with: .credential(), isCounted: false)
+    }
+    #expect(next.contents == before, "who only reads does not finish it")
     var report: WipeReport?
     do { _ = try custody(next).create(with: .credential()) } catch KeyingError.wiped(let finished) { report = finished }
     #expect(report?.isResumed == true && report?.isComplete == true)
