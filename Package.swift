@@ -115,6 +115,7 @@ let modules: [Target] = [
   module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
   module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit", "CBluetooth"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
+  module("Keying", ["Bytes", "Verifying", "Lifecycle", "Primitives", "CLinux"]),
 
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
@@ -128,8 +129,10 @@ let modules: [Target] = [
   module("BotKit", ["ControlAPI"]),
   module(
     "NodeRuntime",
-    basics + pure + ["Transports"] + actors + ["Database", "Archive", "ControlAPI", "ControlServer", "CLinux"]),
-  module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport", "CLinux"]),
+    basics + pure + ["Transports"] + actors + [
+      "Database", "Keying", "Archive", "ControlAPI", "ControlServer", "CLinux",
+    ]),
+  module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport", "Keying", "CLinux"]),
 ]
 
 let client = ["Arguments", "Lifecycle", "Streams", "ControlAPI", "ControlClient", "Programs"]
@@ -184,6 +187,7 @@ let suites: [Target] = [
   tests("DBusKit", ["Streams", "FakeBlueZ"]),
   tests("BlueZTransport", ["DBusKit", "Streams", "Transports", "FakeBlueZ"]),
   tests("Database"),
+  tests("Keying", ["Bytes", "Primitives", "CLinux"]),
   tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
@@ -195,7 +199,7 @@ let suites: [Target] = [
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
       "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
-      "OpenLinks", "Routing",
+      "OpenLinks", "Routing", "Keying",
     ]),
 ]
 
@@ -206,6 +210,8 @@ let fuzzers: [Target] = [
   .target(name: "FuzzSupport", dependencies: ["FuzzDriver"], path: "Tools/Fuzz/Support", swiftSettings: house),
   fuzzer("Card", ["Bytes", "Primitives", "Identities"]),
   fuzzer("Keys", ["Bytes", "Primitives", "Identities"]),
+  fuzzer("KeySlots", ["Bytes", "Primitives", "Keying"]),
+  fuzzer("Backup", ["Bytes", "Primitives", "Keying"]),
   fuzzer("Packet", ["Bytes", "WireFormat"]),
   fuzzer("LinkFrame", ["Bytes", "WireFormat"]),
   fuzzer("Reassembly", ["Bytes", "Primitives", "WireFormat"]),

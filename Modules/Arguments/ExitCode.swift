@@ -14,4 +14,20 @@ package enum ExitCode {
   package static let fingerprintDiffers: Int32 = 10
   /// What was scanned is of another peer than the one to be verified.
   package static let scannedAnotherPeer: Int32 = 11
+  /// The slot file is gone, and what it opens is there.
+  package static let keysLost: Int32 = 12
+  /// The plain store of earlier builds is there and has no slot file yet.
+  package static let keysNotMigrated: Int32 = 13
+  /// What holds the key is not there.
+  package static let keysMissing: Int32 = 14
+  /// What holds the key gives nothing now.
+  package static let keysLocked: Int32 = 15
+  /// The key or passphrase is another one.
+  package static let keysWrong: Int32 = 16
+  /// The slot file is damaged.
+  package static let keysCorrupt: Int32 = 17
+  /// The slot file was made for another provider.
+  package static let keysChanged: Int32 = 18
+  /// The node was wiped.
+  package static let keysWiped: Int32 = 19
 }

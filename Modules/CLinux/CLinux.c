@@ -31,6 +31,13 @@ int clinux_set_undumpable(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
+int clinux_is_dumpable(void) {
+  struct rlimit core;
+  if (getrlimit(RLIMIT_CORE, &core) != 0) return -1;
+  int answer = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+  return answer < 0 ? -1 : answer != 0 || core.rlim_cur != 0;
+}
+
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 char **clinux_environment(void) { return environ; }

@@ -130,12 +130,7 @@ enum DaemonError: Error {
     }
   }
 
-  /// The path of a key file, but never a key that was given in its place.
-  private func keyFile(_ path: String) -> String {
-    let digits = path.utf8.count { (48...57).contains($0) || (65...70).contains($0) || (97...102).contains($0) }
-    return digits >= 32 && digits * 10 >= path.utf8.count * 9
-      ? "(not shown: it looks like the key itself)" : shown(path)
-  }
+  private func keyFile(_ path: String) -> String { KeyFilePath.shown(path) }
 
   private func prefix(_ place: String?) -> String { place.map { "\(shown($0)): " } ?? "" }
   private func shown(_ text: String) -> String { TerminalText.neutralised(text) }

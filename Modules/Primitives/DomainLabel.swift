@@ -27,6 +27,20 @@ package struct DomainLabel: Sendable {
   /// Prologue of the seal of a personal message.
   package static let personal = DomainLabel("relaychat/personal/1")
 
+  /// Key-encryption key to wrapping key and commitment of a slot of the slot file.
+  package static let keySlot = DomainLabel("relaychat/key-slot/1")
+  /// Checksum and code of the slot file.
+  package static let keySlots = DomainLabel("relaychat/key-slots/1")
+  /// Key-encryption key to wrapping key and commitment of the slot of a backup.
+  package static let backupSlot = DomainLabel("relaychat/backup-slot/1")
+  /// What the records of a backup are bound to.
+  package static let backup = DomainLabel("relaychat/backup/1")
+  /// Checksum of the mark of a wipe.
+  package static let wipe = DomainLabel("relaychat/wipe/1")
+
   /// All of them, for the test that holds the rule above.
-  package static let all: [DomainLabel] = [.peerID, .card, .packet, .packetSignature, .fingerprint, .link, .personal]
+  package static let all: [DomainLabel] = [
+    .peerID, .card, .packet, .packetSignature, .fingerprint, .link, .personal, .keySlot, .keySlots, .backupSlot,
+    .backup, .wipe,
+  ]
 }

@@ -20,6 +20,9 @@ int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity);
 /// Forbids core dumps and tracing by other processes of the same user. 0, or -1 with errno.
 int clinux_set_undumpable(void);
 
+/// 0 when this process writes no core dump and is not traced by others of its user, 1 when it may, -1 with errno.
+int clinux_is_dumpable(void);
+
 /// Names the calling thread, at most 15 bytes. 0, or an error number.
 int clinux_name_thread(const char *name);
 
