@@ -116,6 +116,8 @@ let modules: [Target] = [
   module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit", "CBluetooth"]),
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
 
+  module("Storing", ["Bytes", "Verifying", "Lifecycle", "Database", "Primitives"]),
+
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
@@ -128,7 +130,9 @@ let modules: [Target] = [
   module("BotKit", ["ControlAPI"]),
   module(
     "NodeRuntime",
-    basics + pure + ["Transports"] + actors + ["Database", "Archive", "ControlAPI", "ControlServer", "CLinux"]),
+    basics + pure + ["Transports"] + actors + [
+      "Database", "Storing", "Archive", "ControlAPI", "ControlServer", "CLinux",
+    ]),
   module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport", "CLinux"]),
 ]
 
@@ -184,7 +188,8 @@ let suites: [Target] = [
   tests("DBusKit", ["Streams", "FakeBlueZ"]),
   tests("BlueZTransport", ["DBusKit", "Streams", "Transports", "FakeBlueZ"]),
   tests("Database"),
-  tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
+  tests("Storing", ["Bytes", "Database", "Primitives", "Streams"]),
+  tests("Archive", ["Database", "Storing", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
@@ -194,7 +199,8 @@ let suites: [Target] = [
     "NodeRuntime",
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
-      "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
+      "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Storing", "Archive", "Lifecycle",
+      "Noise",
       "OpenLinks", "Routing",
     ]),
 ]
