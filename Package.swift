@@ -146,7 +146,7 @@ let apps: [Target] = [
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
+      "Transports", "LocalTransport", "Storing", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench", exclude: ["flynn"]),
 ]

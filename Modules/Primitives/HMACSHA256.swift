@@ -37,12 +37,6 @@ package struct HMACSHA256: ~Copyable, @unchecked Sendable {
     guard begin(key) else { throw .taken(from: .mac) }
   }
 
-  /// Begins a code under the key of the last `start`, which need not be at hand any more; what was unfinished is
-  /// discarded.
-  package mutating func restart() throws(PrimitiveError) {
-    guard unsafe EVP_MAC_init(context, nil, 0, nil) == 1 else { throw .taken(from: .mac) }
-  }
-
   package mutating func update(_ bytes: RawSpan) throws(PrimitiveError) {
     guard add(bytes) else { throw .taken(from: .mac) }
   }

@@ -54,7 +54,7 @@ extension MigrationEngine {
   }
 
   /// No plain store is there: the sealed one has to say that none is needed.
-  func openSealedAlone(mayBegin: Bool) throws(StoreError) {
+  func openSealedAlone(mayBegin: Bool, beginsSealed: Bool) throws(StoreError) {
     do {
       let sealed = try provider.open(mayBegin: mayBegin)
       self.sealed = sealed
@@ -69,7 +69,7 @@ extension MigrationEngine {
       }
     } catch { throw StoreError(error) }
     sealed = nil
-    try openBoth()
+    if beginsSealed { try beginSealed() } else { try openBoth() }
   }
 
   func beginSealed() throws(StoreError) {

@@ -33,7 +33,7 @@ final class MigrationEngine {
     if Files.exists(plainPath) {
       try openBoth()
     } else if provider.exists {
-      try openSealedAlone(mayBegin: mayBegin)
+      try openSealedAlone(mayBegin: mayBegin, beginsSealed: beginsSealed)
     } else {
       guard mayBegin else { throw .migration(.missing) }
       if beginsSealed { try beginSealed() } else { try openBoth() }

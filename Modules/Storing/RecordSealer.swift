@@ -14,8 +14,8 @@ struct RecordSealer: ~Copyable {
   static let tagBytes = AEADKey.tagByteCount
   static let summaryBytes = 32
 
-  /// The data key is inside this context and nowhere else.
-  private var mac: HMACSHA256
+  /// The data key is inside this and nowhere else.
+  private var mac: KeyedHMACSHA256
   private var aead: AEADKey
   private var key = Secret(count: HMACSHA256.byteCount) { _ in }
   private var information: [UInt8] = []
@@ -31,18 +31,12 @@ struct RecordSealer: ~Copyable {
       throw .wrongLength(expected: AEADKey.keyByteCount, found: dataKey.count)
     }
     self.init(
-      mac: try Self.keyed(dataKey),
+      mac: try KeyedHMACSHA256(key: dataKey.bytes),
       aead: try AEADKey(.aes256GCM, key: [UInt8](repeating: 0, count: AEADKey.keyByteCount).rawSpan), storeID: storeID,
       random: random)
   }
 
-  private static func keyed(_ key: borrowing Secret) throws(PrimitiveError) -> HMACSHA256 {
-    var mac = try HMACSHA256()
-    try mac.start(key: key.bytes)
-    return mac
-  }
-
-  private init(mac: consuming HMACSHA256, aead: consuming AEADKey, storeID: [UInt8], random: RandomSource) {
+  private init(mac: consuming KeyedHMACSHA256, aead: consuming AEADKey, storeID: [UInt8], random: RandomSource) {
     self.mac = mac
     self.aead = aead
     self.storeID = storeID
@@ -140,12 +134,9 @@ struct RecordSealer: ~Copyable {
   // Functions of the parts, because a span of one part would otherwise borrow all of them.
 
   private static func authenticate(
-    _ information: [UInt8], with mac: inout HMACSHA256, into key: inout Secret
+    _ information: [UInt8], with mac: inout KeyedHMACSHA256, into key: inout Secret
   ) throws(PrimitiveError) {
-    try mac.restart()
-    try mac.update(information.rawSpan)
-    var output = key.mutableBytes
-    try mac.finish(into: &output)
+    try mac.authenticate(information.rawSpan, into: &key)
   }
 
   private static func seal(

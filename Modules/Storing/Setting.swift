@@ -41,10 +41,15 @@ package struct Setting<Value: Sendable>: Sendable {
   @available(
     *, unavailable, message: "a setting has a default and is never nil: leave the name out of the store instead"
   )
-  package init<Wrapped>(_ name: String, default value: Wrapped?) where Value == Wrapped? {
+  package init(_ name: String, default value: Value) where Value: NilOrValue {
     wrappedValue = StoredSetting(name: name, default: value, decode: { _ in nil }, encode: { _ in [] })
   }
 }
+
+/// An optional, told from every other type.
+package protocol NilOrValue {}
+
+extension Optional: NilOrValue {}
 
 /// Where a setting is read and written.
 package struct StoredSetting<Value: Sendable>: Sendable {

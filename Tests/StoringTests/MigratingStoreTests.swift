@@ -387,6 +387,35 @@ import Testing
     #expect(try engine.get("a") == [2] && engine.migration.phase == .sealed)
   }
 
+  @Test func aLastRecordThatFailedTooLateCounts() throws {
+    do {
+      let engine = try open(still)
+      try engine.put("a", [1])
+      try engine.reach(.copyAll)
+      faults.now = [.lateNote]
+      #expect(try engine.advance(isImpatient: true) { _ in } == [])
+      #expect(engine.migration.phase == .sealed && !directory.exists("plain.db"))
+    }
+    faults.now = []
+    #expect(try open().get("a") == [1])
+  }
+
+  @Test func whatIsNotKnownToCountTakesNothing() throws {
+    let engine = try open(still)
+    try engine.put("a", [1])
+    try engine.reach(.copyAll)
+    faults.now = [.lateNote]
+    faults.whenNoteIsSet = [.reopen]
+    #expect(throws: StoreError.migration(.undecided)) { try engine.advance(isImpatient: true) { _ in } }
+    #expect(throws: StoreError.migration(.undecided)) { try engine.put("a", [2]) }
+    #expect(throws: StoreError.migration(.undecided)) { try engine.rollBack() }
+    #expect(try engine.get("a") == [1])
+    let died = directory.crashed()
+    faults.now = []
+    let next = try makeEngine(died, wall, faults, settings: still)
+    #expect(try next.get("a") == [1] && next.migration.phase == .sealed && !died.exists("plain.db"))
+  }
+
   @Test func aStoreThatDoesNotComeBackFromTheDiskKeepsThePlainOne() throws {
     let engine = try open(still)
     try engine.put("a", [1])

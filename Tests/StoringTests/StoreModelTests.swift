@@ -116,7 +116,10 @@ final class StoreModel {
     do {
       try engine.put(changes, isErasing: pick(20) == 0)
       for (name, value) in changes { values[name] = value }
-    } catch { if !mayFail { throw error } }
+    } catch {
+      guard mayFail else { throw error }
+      try settle(changes.map { ($0.name, $0.value) })
+    }
   }
 
   private func remove() throws {
@@ -124,7 +127,19 @@ final class StoreModel {
     do {
       try engine.remove([name])
       values[name] = nil
-    } catch { if !mayFail { throw error } }
+    } catch {
+      guard mayFail else { throw error }
+      try settle([(name, nil)])
+    }
+  }
+
+  /// After a failure that may have come too late: old or new, and nothing else, and all the same.
+  private func settle(_ changes: [(name: String, value: [UInt8]?)]) throws {
+    guard faults.now == [.lateWrite] else { return }
+    let found = try changes.map { try engine.get($0.name) }
+    let isNew = zip(found, changes).allSatisfy { $0 == $1.value }
+    expect(isNew || zip(found, changes).allSatisfy { $0 == values[$1.name] }, "\(changes.map(\.name)) are neither")
+    if isNew { for change in changes { values[change.name] = change.value } }
   }
 
   private func compareAll() throws {
@@ -159,7 +174,7 @@ final class StoreModel {
       engine = try makeEngine(next, wall, faults, settings: settings)
     } catch {
       // Without its key a sealed store does not open, and is there again when it can be had.
-      guard !faults.now.isDisjoint(with: [.keyFetch, .openStore, .note]) else { throw error }
+      guard !faults.now.isDisjoint(with: [.keyFetch, .openStore, .note, .lateNote]) else { throw error }
       faults.now = []
       engine = try makeEngine(next, wall, faults, settings: settings)
     }

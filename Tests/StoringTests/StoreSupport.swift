@@ -77,14 +77,23 @@ final class Wall: Sendable {
   func set(_ now: UInt64) { time.withLock { $0 = now } }
 }
 
-/// What of the sealed path fails.
-enum Fault: CaseIterable, Sendable { case keyFetch, openStore, open, seal, write, note, clear, reopen }
+/// What of the sealed path fails; a late one fails after it was done.
+enum Fault: CaseIterable, Sendable {
+  case keyFetch, openStore, open, seal, write, lateWrite, note, lateNote, clear, reopen
+}
 
 final class Faults: Sendable {
   private let active = Protected<Set<Fault>>([])
   var now: Set<Fault> {
     get { active.withLock { $0 } }
     set { active.withLock { $0 = newValue } }
+  }
+
+  private let later = Protected<Set<Fault>>([])
+  /// What fails besides once a note is set.
+  var whenNoteIsSet: Set<Fault> {
+    get { later.withLock { $0 } }
+    set { later.withLock { $0 = newValue } }
   }
 
   func check(_ fault: Fault, _ error: SealedStoreError) throws(SealedStoreError) {
@@ -132,12 +141,14 @@ final class FaultyBackend: SealedBackend {
     try faults.check(.seal, .primitive(.noRandomness))
     try faults.check(.write, .database(.full(path: "test")))
     try file.write(values, isErasing: isErasing)
+    try faults.check(.lateWrite, .database(.statement(code: 10, message: "", sql: "test")))
   }
 
   func remove(_ names: [String]) throws(SealedStoreError) {
     try faults.check(.seal, .primitive(.noRandomness))
     try faults.check(.write, .database(.full(path: "test")))
     try file.remove(names)
+    try faults.check(.lateWrite, .database(.statement(code: 10, message: "", sql: "test")))
   }
 
   func names() throws(SealedStoreError) -> [String] { try file.names() }
@@ -152,6 +163,9 @@ final class FaultyBackend: SealedBackend {
   func setNote(_ note: [UInt8]) throws(SealedStoreError) {
     try faults.check(.note, .database(.full(path: "test")))
     try file.setNote(note)
+    faults.now.formUnion(faults.whenNoteIsSet)
+    faults.whenNoteIsSet = []
+    try faults.check(.lateNote, .database(.statement(code: 10, message: "", sql: "test")))
   }
 
   func countOpening() throws(SealedStoreError) {
