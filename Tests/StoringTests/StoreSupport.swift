@@ -8,7 +8,7 @@ import Streams
 
 /// A directory of its own for one test, gone afterwards. In memory where the machine has such a place, because these
 /// tests are about order and not about the disk.
-final class TemporaryDirectory {
+final class TemporaryDirectory: Sendable {
   let path: String
 
   init() {
@@ -89,6 +89,13 @@ final class Faults: Sendable {
     set { active.withLock { $0 = newValue } }
   }
 
+  private let watcher = Protected<(@Sendable () -> Void)?>(nil)
+  /// Called before and after everything that the sealed path does.
+  var watch: (@Sendable () -> Void)? {
+    get { watcher.withLock { $0 } }
+    set { watcher.withLock { $0 = newValue } }
+  }
+
   private let later = Protected<Set<Fault>>([])
   /// What fails besides once a note is set.
   var whenNoteIsSet: Set<Fault> {
@@ -133,11 +140,15 @@ final class FaultyBackend: SealedBackend {
   }
 
   func read(_ name: String) throws(SealedStoreError) -> SealedReading {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.open, .value(name: name))
     return try file.read(name)
   }
 
   func write(_ values: [(name: String, value: [UInt8])], isErasing: Bool) throws(SealedStoreError) {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.seal, .primitive(.noRandomness))
     try faults.check(.write, .database(.full(path: "test")))
     try file.write(values, isErasing: isErasing)
@@ -145,6 +156,8 @@ final class FaultyBackend: SealedBackend {
   }
 
   func remove(_ names: [String]) throws(SealedStoreError) {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.seal, .primitive(.noRandomness))
     try faults.check(.write, .database(.full(path: "test")))
     try file.remove(names)
@@ -154,6 +167,8 @@ final class FaultyBackend: SealedBackend {
   func names() throws(SealedStoreError) -> [String] { try file.names() }
 
   func clear() throws(SealedStoreError) {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.clear, .database(.full(path: "test")))
     try file.clear()
   }
@@ -161,6 +176,8 @@ final class FaultyBackend: SealedBackend {
   func note() throws(SealedStoreError) -> [UInt8] { try file.note() }
 
   func setNote(_ note: [UInt8]) throws(SealedStoreError) {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.note, .database(.full(path: "test")))
     try file.setNote(note)
     faults.now.formUnion(faults.whenNoteIsSet)
@@ -169,6 +186,8 @@ final class FaultyBackend: SealedBackend {
   }
 
   func countOpening() throws(SealedStoreError) {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.note, .database(.full(path: "test")))
     try file.countOpening()
   }
@@ -176,6 +195,8 @@ final class FaultyBackend: SealedBackend {
   func checkpoint() throws(SealedStoreError) { try file.checkpoint() }
 
   func reopen() throws(SealedStoreError) {
+    faults.watch?()
+    defer { faults.watch?() }
     try faults.check(.reopen, .summary(path: "test"))
     try file.reopen()
   }
