@@ -117,6 +117,8 @@ let modules: [Target] = [
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
   module("Keying", ["Bytes", "Verifying", "Lifecycle", "Primitives", "CLinux"]),
 
+  module("Storing", ["Bytes", "Verifying", "Lifecycle", "Database", "Primitives"]),
+
   module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
@@ -130,7 +132,7 @@ let modules: [Target] = [
   module(
     "NodeRuntime",
     basics + pure + ["Transports"] + actors + [
-      "Database", "Keying", "Archive", "ControlAPI", "ControlServer", "CLinux",
+      "Database", "Keying", "Storing", "Archive", "ControlAPI", "ControlServer", "CLinux",
     ]),
   module("TestKit", basics + pure + ["Transports"] + actors + ["MemoryTransport", "Keying", "CLinux"]),
 ]
@@ -145,7 +147,7 @@ let apps: [Target] = [
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
+      "Transports", "LocalTransport", "Storing", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench", exclude: ["flynn"]),
 ]
@@ -188,7 +190,8 @@ let suites: [Target] = [
   tests("BlueZTransport", ["DBusKit", "Streams", "Transports", "FakeBlueZ"]),
   tests("Database"),
   tests("Keying", ["Bytes", "Primitives", "CLinux"]),
-  tests("Archive", ["Database", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
+  tests("Storing", ["Bytes", "Database", "Primitives", "Streams"]),
+  tests("Archive", ["Database", "Storing", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
@@ -198,8 +201,8 @@ let suites: [Target] = [
     "NodeRuntime",
     [
       "Transports", "MemoryTransport", "Streams", "ControlAPI", "Sessions", "Links", "Relaying", "Identities",
-      "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Archive", "Lifecycle", "Noise",
-      "OpenLinks", "Routing", "Keying",
+      "Arguments", "Primitives", "Telemetry", "Bytes", "WireFormat", "CNonces", "Storing", "Archive", "Lifecycle",
+      "Noise", "OpenLinks", "Routing", "Keying",
     ]),
 ]
 

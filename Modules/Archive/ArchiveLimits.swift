@@ -7,8 +7,4 @@ package enum ArchiveLimits {
   /// Cards of strangers kept, as many as the directory of peers has room for beside those of contacts; the one saved
   /// longest ago goes.
   package static let strangers = 1_024
-  /// Names in the plain store: it holds a handful of settings.
-  package static let plainNames = 10_000
-  /// Bytes of one value of the plain store.
-  package static let valueBytes = 64 << 10
 }

@@ -53,6 +53,20 @@ internal import CSQLite
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
+  /// At most `limit` bytes, lent to `body` where SQLite holds them.
+  package func withBlob<Result>(
+    _ column: Int, limit: Int = DatabaseLimits.bytesOfColumn, _ body: (RawSpan) throws(DatabaseError) -> Result
+  ) throws(DatabaseError) -> Result {
+    guard type(column) == SQLITE_BLOB else { throw .column(index: column, expected: "blob") }
+    let count = size(column)
+    guard count <= limit else { throw .column(index: column, expected: "blob of at most \(limit) bytes") }
+    guard count > 0, let start = unsafe sqlite3_column_blob(statement, Int32(clamping: column)) else {
+      return try body(RawSpan())
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+    return try body(unsafe bytes.bytes)
+  }
+
   /// Exactly `count` bytes.
   package func blob(_ column: Int, count: Int) throws(DatabaseError) -> [UInt8] {
     let bytes = try blob(column, limit: count)

@@ -4,6 +4,7 @@ internal import ControlServer
 internal import Database
 internal import Identities
 internal import Lifecycle
+internal import Storing
 internal import Transports
 
 /// Why the daemon did not start or did not go on.
@@ -19,6 +20,7 @@ enum DaemonError: Error {
   case communityKey(path: String, CommunityKeyFileError)
   case state(StateDirectoryError)
   case database(DatabaseError)
+  case store(StoreError)
   case identity(NodeIdentityError)
   case socket(ControlSocketError)
   case signals
@@ -31,7 +33,7 @@ enum DaemonError: Error {
     case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
-    case .state, .database, .identity: ExitCode.stateUnusable
+    case .state, .database, .store, .identity: ExitCode.stateUnusable
     case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
     }
   }
@@ -64,6 +66,9 @@ enum DaemonError: Error {
         "\(keyFile(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
+    case .store(.database(let error)): return sentence(of: error)
+    case .store(let error):
+      return "The store cannot be used: \(shown("\(error)")); restore a copy of the state directory."
     case .identity(let error): return sentence(of: error)
     case .socket(let error): return sentence(of: error)
     case .signals: return "The signal handlers cannot be installed; is another daemon in this process?"

@@ -7,6 +7,7 @@ internal import Identities
 internal import Lifecycle
 internal import Primitives
 internal import Sessions
+internal import Storing
 internal import Streams
 internal import Telemetry
 internal import Transports
@@ -26,7 +27,7 @@ enum DaemonProcess {
       clock = try await FlooredClock.load(
         from: plain, system: .system, isSynchronised: { SystemClock.isSynchronised }, log: log)
     } catch {
-      throw .database(error)
+      throw .store(error)
     }
     let time = clock.time
     let identity: NodeIdentity
@@ -107,7 +108,7 @@ enum DaemonProcess {
   ) async throws(DaemonError) -> Session.Profile {
     func text(_ name: String) async throws(DaemonError) -> String? {
       do { return (try await plain.get(name)).map { String(decoding: $0, as: UTF8.self) } } catch {
-        throw .database(error)
+        throw .store(error)
       }
     }
     // A name that is like an ID would name nobody.
@@ -129,7 +130,7 @@ enum DaemonProcess {
         (NodeIdentity.nameName, Array(name.text.utf8)), (NodeIdentity.iconName, Array(icon.text.utf8)),
       ])
     } catch {
-      throw .database(error)
+      throw .store(error)
     }
     return Session.Profile(name: name, icon: icon, capabilities: configuration.isBot ? [.bot] : [])
   }

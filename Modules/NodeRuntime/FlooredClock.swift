@@ -1,6 +1,5 @@
-internal import Archive
-internal import Database
 internal import Lifecycle
+internal import Storing
 internal import Streams
 internal import Telemetry
 
@@ -18,7 +17,7 @@ struct FlooredClock: Service {
   ///   - isSynchronised: whether something keeps the time of day right.
   static func load(
     from plain: PlainStore, system: TimeSource, isSynchronised: @escaping @Sendable () -> Bool, log: Log
-  ) async throws(DatabaseError) -> FlooredClock {
+  ) async throws(StoreError) -> FlooredClock {
     let kept = try await plain.get(floorName)
     let floor = ClockFloor(
       floor: kept.map { $0.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0, startedAt: system.now())

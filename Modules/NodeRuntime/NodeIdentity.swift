@@ -1,9 +1,9 @@
-internal import Archive
 internal import Bytes
 internal import Database
 package import Identities
 internal import Primitives
 internal import Sessions
+internal import Storing
 
 /// Why the keys of this node cannot be used.
 package enum NodeIdentityError: Error, Equatable {
@@ -51,9 +51,8 @@ struct NodeIdentity: ~Copyable {
       return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: true)
     } catch let error as NodeIdentityError {
       throw error
-    } catch DatabaseError.full {
-      throw .storeFailed(reason: "the disk is full")
-    } catch let error as DatabaseError {
+    } catch let error as StoreError {
+      if case .database(.full) = error { throw .storeFailed(reason: "the disk is full") }
       throw .storeFailed(reason: "\(error)")
     } catch {
       throw .primitiveFailed
@@ -61,14 +60,14 @@ struct NodeIdentity: ~Copyable {
   }
 
   /// Makes keys and sequence durable together. Of keys that are no more nothing is left when this returns.
-  static func save(_ secret: consuming Secret, sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
+  static func save(_ secret: consuming Secret, sequence: UInt64, in store: PlainStore) async throws(StoreError) {
     // The store takes arrays and binds their memory as it is: the one copy is wiped when it is written.
     var values = [(keysName, [UInt8](copying: secret.bytes)), (sequenceName, encode(sequence))]
     defer { Self.wipe(&values[0].1) }
     try await store.put(values, isErasing: true)
   }
 
-  private static func save(sequence: UInt64, in store: PlainStore) async throws(DatabaseError) {
+  private static func save(sequence: UInt64, in store: PlainStore) async throws(StoreError) {
     try await store.put([(sequenceName, encode(sequence))])
   }
 

@@ -1,5 +1,4 @@
-internal import Archive
-internal import Database
+internal import Storing
 internal import Telemetry
 internal import Transports
 

@@ -37,10 +37,18 @@ package struct DomainLabel: Sendable {
   package static let backup = DomainLabel("relaychat/backup/1")
   /// Checksum of the mark of a wipe.
   package static let wipe = DomainLabel("relaychat/wipe/1")
+  /// Key of one value of the sealed store.
+  package static let storeRecord = DomainLabel("relaychat/store-record/1")
+  /// Key of the header of the sealed store.
+  package static let storeHeader = DomainLabel("relaychat/store-header/1")
+  /// What one row adds to the summary of the sealed store.
+  package static let storeSummary = DomainLabel("relaychat/store-summary/1")
+  /// Which data key a sealed store belongs to.
+  package static let storeKey = DomainLabel("relaychat/store-key/1")
 
   /// All of them, for the test that holds the rule above.
   package static let all: [DomainLabel] = [
     .peerID, .card, .packet, .packetSignature, .fingerprint, .link, .personal, .keySlot, .keySlots, .backupSlot,
-    .backup, .wipe,
+    .backup, .wipe, .storeRecord, .storeHeader, .storeSummary, .storeKey,
   ]
 }

@@ -4,6 +4,7 @@ import Glibc
 import Identities
 import Primitives
 import Sessions
+import Storing
 import Testing
 
 @testable import Archive

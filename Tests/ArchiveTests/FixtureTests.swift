@@ -2,6 +2,7 @@ import Bytes
 import Identities
 import Primitives
 import Sessions
+import Storing
 import Testing
 import WireFormat
 

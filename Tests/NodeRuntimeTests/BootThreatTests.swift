@@ -1,4 +1,3 @@
-import Archive
 import Bytes
 import Glibc
 import Identities
@@ -7,6 +6,7 @@ import MemoryTransport
 import Noise
 import Primitives
 import Sessions
+import Storing
 import Streams
 import Telemetry
 import TestKit

@@ -3,6 +3,7 @@ import Identities
 import MemoryTransport
 import Relaying
 import Sessions
+import Storing
 import Streams
 import Telemetry
 import TestKit

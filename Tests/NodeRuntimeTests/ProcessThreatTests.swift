@@ -1,4 +1,3 @@
-import Archive
 import Bytes
 import Glibc
 import Identities
@@ -6,6 +5,7 @@ import Lifecycle
 import Links
 import Primitives
 import Sessions
+import Storing
 import Telemetry
 import TestKit
 import Testing

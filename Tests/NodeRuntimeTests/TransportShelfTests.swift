@@ -1,5 +1,5 @@
-import Archive
 import Foundation
+import Storing
 import Telemetry
 import TestKit
 import Testing

@@ -51,6 +51,22 @@ struct DerivationTests {
     #expect(key.count == 32)
   }
 
+  @Test func codesUnderOneKeyAreThoseOfOneCallEach() throws {
+    for keyByteCount in [0, 1, 32, 64] {
+      let key = (0..<keyByteCount).map { UInt8($0) }
+      var keyed = try KeyedHMACSHA256(key: key.rawSpan)
+      var code = Secret(count: 32) { _ in }
+      for byteCount in 0..<200 {
+        let message = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try keyed.authenticate(message.rawSpan, into: &code)
+        #expect([UInt8](copying: code.bytes) == (try HMACSHA256.authenticate(message.rawSpan, key: key.rawSpan)))
+      }
+    }
+    #expect(throws: PrimitiveError.wrongLength(expected: 64, found: 65)) {
+      _ = try KeyedHMACSHA256(key: [UInt8](repeating: 0, count: 65).rawSpan)
+    }
+  }
+
   @Test func codesAreComparedWhole() throws {
     let code = try HMACSHA256.authenticate([1].rawSpan, key: [2].rawSpan)
     try HMACSHA256.verify(code.rawSpan, of: [1].rawSpan, key: [2].rawSpan)
