@@ -12,8 +12,10 @@ package enum BlueZLimits {
   package static let ceilingRise: Duration = .seconds(600)
   package static let ceilingHold: Duration = .seconds(1_800)
 
-  /// Bytes a second that one link is said to carry: what interval and packets of a Linux default give at best.
-  package static let bytesPerSecond = 30_000
+  /// Bytes a second that one link is said to carry: the most that LE 1M gives with long packets, 244 bytes in 2,500 µs
+  /// (Bluetooth Core, Vol 6 Part B 2.4.2 and 4.5.10). What is said here bounds what is sent ahead of its acknowledgement,
+  /// and a bound below what the radio can do is the speed of the link.
+  package static let bytesPerSecond = 100_000
 
   /// Bytes of a value. An attribute may have 512 (Bluetooth Core, Vol 3 Part F 3.2.9) and a write MTU − 3, but a BlueZ
   /// client that is notified takes MTU − 5, and of writes of 511 bytes none arrived in the lab while all of 509 did.
