@@ -20,7 +20,7 @@ let storeCommand = Command(
         CommandExample(
           "relaychat store migrate", "begins; it goes on by itself after days and restarts without trouble"),
         CommandExample(
-          "relaychat store migrate --now", "all of it at once, comparing every value before the plain one goes"),
+          "relaychat store migrate --now", "all of it at once; the plain store goes when all was compared"),
       ],
       options: [CommandOption("now", help: "Wait for no days and restarts.")],
       notes: [
@@ -29,7 +29,9 @@ let storeCommand = Command(
       ]),
     Command(
       "verify", summary: "compare the plain and the sealed store",
-      examples: [CommandExample("relaychat store verify", "what differs is named the first time and settled the second")]
+      examples: [
+        CommandExample("relaychat store verify", "what differs is named the first time and settled the second")
+      ]
     ),
     Command(
       "rollback", summary: "let the plain store count alone again",

@@ -71,7 +71,7 @@ enum DaemonProcess {
     let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
     let parts = NodeParts(
       node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events),
-      clock: clock, stop: stop,
+      clock: clock, keeper: StoreKeeper(store: vault.migrating, time: time, log: log.labelled("store")), stop: stop,
       ready: ready, log: log)
     if vault.protection == .none {
       log.notice(
