@@ -54,7 +54,7 @@ enum InitCommand {
     let custody = KeyCustody(directory: state.path, surroundings: .system(environment: environment))
     let kind: KeySlot.Kind
     do throws(KeyingError) {
-      kind = try custody.create(with: source.provider(prompt: "New passphrase: ")).kind
+      kind = try custody.create(with: try source.provider(prompt: "New passphrase: ")).kind
     } catch {
       throw .keying(error)
     }

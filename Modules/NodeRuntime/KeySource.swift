@@ -51,13 +51,13 @@ struct KeySource: Sendable, Equatable {
   ]
 
   /// Reads the passphrase where there is one to be read. Blocks until a person has typed it.
-  func provider(prompt: String) -> KeyProvider {
+  func provider(prompt: String) throws(KeyingError) -> KeyProvider {
     switch place {
     case .credential: return .credential()
     case .file(let path, let isInsecureAllowed): return .keyFile(path, isInsecureAllowed: isInsecureAllowed)
     case .passphrase(let descriptor):
       guard let secret = PassphraseInput.read(descriptor: descriptor, prompt: prompt) else {
-        return .lockedPassphrase()
+        throw .providerLocked(.passphrase, place: "", code: 0)
       }
       return .passphrase(secret)
     }

@@ -30,7 +30,7 @@ struct StateVault: Sendable {
       }
       return try plain(state)
     }
-    let provider = keys.provider(prompt: "Passphrase of this node: ")
+    let provider = try keying { () throws(KeyingError) in try keys.provider(prompt: "Passphrase of this node: ") }
     let isLegacy = !inventory.hasSlotFile && !inventory.plain.isEmpty && inventory.sealed.isEmpty
     if isLegacy {
       _ = try keying { () throws(KeyingError) in try custody.create(with: provider, isMigration: true).stateCounter }
