@@ -91,6 +91,10 @@ let relaychatCommand = Command(
       examples: [CommandExample("relaychat block 1a2b3c4d", "by its ID, so that no namesake is meant")],
       arguments: [peerArgument]),
     storeCommand,
+    backupCommand,
+    restoreCommand,
+    wipeCommand,
+    keysCommand,
     Command(
       "unblock", summary: "take a block back",
       examples: [CommandExample("relaychat unblock 1a2b3c4d", "hear it again")],

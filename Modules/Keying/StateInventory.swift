@@ -16,9 +16,9 @@ package struct StateInventory: Equatable, Sendable {
     case mark
   }
 
-  static let slotFile = "keys.v1"
-  static let backup = "keys.v1.bak"
-  static let draft = "keys.v1.tmp"
+  package static let slotFile = "keys.v1"
+  package static let backup = "keys.v1.bak"
+  package static let draft = "keys.v1.tmp"
   static let mark = "wiping"
   static let markDraft = "wiping.tmp"
   static let lock = "lock"

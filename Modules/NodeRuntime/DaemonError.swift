@@ -25,6 +25,15 @@ enum DaemonError: Error {
   case identity(NodeIdentityError)
   case keying(KeyingError)
   /// There is a slot file, and nobody has said what opens it.
+  case backup(path: String, BackupError)
+  /// A node is to be restored where one is.
+  case nodeIsThere(path: String)
+  /// A directory that a node is to be restored into holds what is not ours.
+  case foreignFiles(path: String, [String])
+  /// `wipe` without the word that it is meant.
+  case notMeant
+  case wipeIncomplete([String])
+  case noSuchVerb(String)
   /// `init` was not told what is to hold the key.
   case noKeyChosen
   case noKeyNamed([KeySlot.Kind])
@@ -36,13 +45,16 @@ enum DaemonError: Error {
 
   var exitCode: Int32 {
     switch self {
-    case .usage, .noTransport, .noKeyChosen: ExitCode.usage
+    case .usage, .noTransport, .noKeyChosen, .notMeant, .noSuchVerb: ExitCode.usage
     case .setting(let error): error.exitCode
     case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
     case .state, .database, .store, .identity: ExitCode.stateUnusable
     case .keying(let error): error.exitCode
+    case .backup(_, let error): error.exitCode
+    case .foreignFiles, .nodeIsThere: ExitCode.stateUnusable
+    case .wipeIncomplete: ExitCode.failure
     case .noKeyNamed: ExitCode.keysMissing
     case .stateRestored: ExitCode.stateRestored
     case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
@@ -82,6 +94,16 @@ enum DaemonError: Error {
       return "The store cannot be used: \(shown("\(error)")); restore a copy of the state directory."
     case .identity(let error): return sentence(of: error)
     case .keying(let error): return error.sentence
+    case .backup(let path, let error): return error.sentence(path)
+    case .nodeIsThere(let path):
+      return "There is a node in \(shown(path)), and nothing is written over it; name an empty directory with --state."
+    case .foreignFiles(let path, let names):
+      return
+        "\(shown(path)) holds other files (\(shown(names.prefix(3).joined(separator: ", ")))); name an empty directory."
+    case .notMeant: return "A wipe cannot be taken back; add --yes when it is meant."
+    case .wipeIncomplete(let paths):
+      return "Not all could be removed: \(shown(paths.prefix(3).joined(separator: ", "))); remove it yourself."
+    case .noSuchVerb(let verb): return "There is no \(shown(verb)); say list, add, change or remove."
     case .noKeyChosen:
       return "Say what is to hold the key: --key passphrase, --key file:PATH or --key credential."
     case .noKeyNamed(let kinds): return KeyingError.sentence(ofKeysHeldBy: kinds)

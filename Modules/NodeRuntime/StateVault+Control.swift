@@ -79,7 +79,7 @@ extension ControlError {
 }
 
 extension DatabaseError {
-  fileprivate var isFull: Bool {
+  var isFull: Bool {
     if case .full = self { return true }
     return false
   }

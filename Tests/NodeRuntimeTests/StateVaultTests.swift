@@ -51,7 +51,7 @@ struct StateVaultTests {
     }
 
     func initialise() -> Int32 {
-      InitCommand.run(["--state", state, "--key", "file:" + keyPath], environment: [:])
+      OfflineCommand.run(["init", "--state", state, "--key", "file:" + keyPath], environment: [:]) ?? -1
     }
 
     func refusal(_ keys: KeySource?) async -> Int32? {
