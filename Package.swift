@@ -117,7 +117,9 @@ let modules: [Target] = [
   module("Database", ["Bytes", "Verifying", "CSQLite"]),
   module("Keying", ["Bytes", "Verifying", "Lifecycle", "Primitives", "CLinux"]),
 
-  module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
+  module(
+    "Archive",
+    ["Bytes", "Verifying", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
   module("ControlServer", ["Bytes", "Verifying", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),

@@ -60,6 +60,28 @@ internal import CSQLite
     return bytes
   }
 
+  /// Lends a blob of at most `limit` bytes, uncopied.
+  package func withBlob<Result>(
+    _ column: Int, limit: Int = DatabaseLimits.bytesOfColumn, _ body: (RawSpan) throws(DatabaseError) -> Result
+  ) throws(DatabaseError) -> Result {
+    guard type(column) == SQLITE_BLOB else { throw .column(index: column, expected: "blob") }
+    let count = size(column)
+    guard count <= limit else { throw .column(index: column, expected: "blob of at most \(limit) bytes") }
+    let start = unsafe sqlite3_column_blob(statement, Int32(clamping: column))
+    return unsafe try body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)))
+  }
+
+  /// Whatever the column holds, for whoever copies rows as they are.
+  package func value(_ column: Int) throws(DatabaseError) -> DatabaseValue {
+    switch type(column) {
+    case SQLITE_INTEGER: .integer(try integer(column))
+    case SQLITE_FLOAT: .real(try real(column))
+    case SQLITE_TEXT: .text(try text(column))
+    case SQLITE_BLOB: .blob(try blob(column))
+    default: .null
+    }
+  }
+
   /// Also `SQLITE_NULL` for a column that the result does not have.
   private func type(_ column: Int) -> Int32 {
     let columns = unsafe Int(sqlite3_column_count(statement))

@@ -38,9 +38,12 @@ package struct DomainLabel: Sendable {
   /// Checksum of the mark of a wipe.
   package static let wipe = DomainLabel("relaychat/wipe/1")
 
+  /// Data key and store identifier to the keys of the archive, and what its rows are bound to.
+  package static let archive = DomainLabel("relaychat/archive/1")
+
   /// All of them, for the test that holds the rule above.
   package static let all: [DomainLabel] = [
     .peerID, .card, .packet, .packetSignature, .fingerprint, .link, .personal, .keySlot, .keySlots, .backupSlot,
-    .backup, .wipe,
+    .backup, .wipe, .archive,
   ]
 }

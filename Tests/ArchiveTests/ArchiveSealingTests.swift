@@ -1,0 +1,175 @@
+import Database
+import Glibc
+import Identities
+import Primitives
+import Sessions
+import Testing
+
+@testable import Archive
+
+@Suite struct ArchiveSealingTests {
+  let directory = TemporaryDirectory()
+  var path: String { directory.path + "/archive.db" }
+
+  private static let canary = "canary-9f3b-under-the-mat"
+
+  /// Names and texts that a scan looks for, raw, in hexadecimal digits and in base64 at each of its three alignments.
+  private func found(in directory: TemporaryDirectory) -> [String] {
+    var needles: [(String, [UInt8])] = []
+    for word in [Self.canary, "adelaide-canary", "Ada of the canaries"] {
+      let bytes = Array(word.utf8)
+      needles.append(("\(word) raw", bytes))
+      needles.append(("\(word) hex", bytes.flatMap { Array(Self.hex($0).utf8) }))
+      for shift in 0..<3 { needles.append(("\(word) base64 \(shift)", Self.base64(bytes, shift: shift))) }
+    }
+    needles.append(("id", TestMessage.make(17).author.bytes + []))
+    needles.append(("peer", PeerID(high: 0xA1B2_C3D4_E5F6_0718, low: 0x1122_3344_5566_7788).bytes))
+    return directory.names.flatMap { name in
+      let bytes = directory.bytes(name)
+      return needles.filter { Self.contains(bytes, $0.1) }.map { "\($0.0) in \(name)" }
+    }
+  }
+
+  private static func hex(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 16)
+    return text.count == 1 ? "0" + text : text
+  }
+
+  /// Characters that stand for `bytes` whatever stands before and behind them.
+  private static func base64(_ bytes: [UInt8], shift: Int) -> [UInt8] {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    let whole = Array(bytes.dropFirst((3 - shift) % 3))
+    return stride(from: 0, to: whole.count - whole.count % 3, by: 3).flatMap { start in
+      let word = UInt32(whole[start]) << 16 | UInt32(whole[start + 1]) << 8 | UInt32(whole[start + 2])
+      return [18, 12, 6, 0].map { digits[Int(word >> $0 & 63)] }
+    }
+  }
+
+  private static func contains(_ bytes: [UInt8], _ needle: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe needle.withUnsafeBytes { needle in
+        guard let base = bytes.baseAddress, let wanted = needle.baseAddress else { return false }
+        var start = 0
+        while start + needle.count <= bytes.count,
+          let found = unsafe memchr(base + start, Int32(needle[0]), bytes.count - start)
+        {
+          start = unsafe UnsafeRawPointer(found) - base
+          if start + needle.count <= bytes.count, unsafe memcmp(found, wanted, needle.count) == 0 { return true }
+          start += 1
+        }
+        return false
+      }
+    }
+  }
+
+  /// A plain archive of messages, contacts and cards in which rows were also changed and deleted.
+  private func fill(_ count: UInt64) async throws {
+    let archive = try MessageArchive(path: path)
+    let hidden = PeerID(high: 0xA1B2_C3D4_E5F6_0718, low: 0x1122_3344_5566_7788)
+    for number in 1...count {
+      var message = TestMessage.make(
+        number, author: number % 5 == 0 ? hidden : TestMessage.ada,
+        to: number % 3 == 0 ? .peer(hidden) : .everyone,
+        text: "\(Self.canary) \(number) " + String(repeating: "x", count: Int(number % 200)),
+        state: number % 5 == 0 ? .accepted : .received)
+      message.authorName = "Ada of the canaries"
+      if number % 5 == 0 { message.packet = Array(Self.canary.utf8) + [UInt8](repeating: 1, count: Int(number % 90)) }
+      _ = try await archive.insert(message)
+    }
+    try await archive.save(Contact(peer: hidden, name: try PeerName("adelaide-canary"), isBlocked: true))
+    try await archive.save(Contact(peer: TestMessage.bob, name: try PeerName("bob")))
+  }
+
+  @Test func scanFindsEverythingBeforeAndNothingAfter() async throws {
+    try await fill(3_000)
+    do {
+      // Rows that are gone, whose pages are free.
+      let database = try SQLiteDatabase(path: path, migrations: MessageArchive.migrations)
+      try database.execute("DELETE FROM messages WHERE number % 3 = 1 OR number BETWEEN 500 AND 900")
+    }
+    let before = found(in: directory)
+    for word in [Self.canary, "adelaide-canary", "Ada of the canaries", "peer"] {
+      #expect(before.contains { $0.contains(word) }, "\(word): the test can see")
+    }
+    let archive = try MessageArchive(path: path, key: TestKey.make())
+    let kept = try await archive.messages(after: nil, limit: 100, withBlocked: true).messages
+    var steps = 0
+    #expect(try await archive.sealAll { _ in steps += 1 }.phase == .sealed)
+    #expect(steps > 3)
+    #expect(found(in: directory) == [])
+    #expect(try await archive.messages(after: nil, limit: 100, withBlocked: true).messages == kept)
+    _ = try await archive.insert(TestMessage.make(9_999, text: Self.canary, state: .accepted))
+    try await archive.setState(.sent, of: MessageID(high: 7, low: 9_999), author: TestMessage.ada)
+    try await archive.save(Contact(peer: TestMessage.ada, name: try PeerName("adelaide-canary")))
+    #expect(found(in: directory) == [], "nor of what came since")
+    #expect(try await archive.contacts(limit: 9).count == 3)
+  }
+
+  @Test func hexAndBase64AreFoundWhereTheyStand() {
+    #expect(Self.base64(Array("abcdef".utf8), shift: 0) == Array("YWJjZGVm".utf8))
+    #expect(Self.contains(Array("eGFiY2RlZg==".utf8), Self.base64(Array("abcdef".utf8), shift: 1)))
+    #expect(Self.contains(Array("eHhhYmNkZWY=".utf8), Self.base64(Array("abcdef".utf8), shift: 2)))
+    #expect(Self.hex(7) == "07" && Self.hex(255) == "ff")
+  }
+
+  /// What a process that is killed between two groups leaves: the file and its log as they stand.
+  private func killed() throws -> (TemporaryDirectory, MessageArchive) {
+    let left = TemporaryDirectory()
+    for name in directory.names where !name.hasSuffix("-shm") { left.copy("\(directory.path)/\(name)", as: name) }
+    return (left, try MessageArchive(path: left.path + "/archive.db", key: TestKey.make()))
+  }
+
+  @Test func aKillBetweenAnyTwoGroupsLosesNothing() async throws {
+    try await fill(1_700)
+    let archive = try MessageArchive(path: path, key: TestKey.make())
+    let contacts = try await archive.contacts(limit: 9)
+    func all(_ archive: MessageArchive) async throws -> [ArchivedMessage] {
+      var (messages, next): ([ArchivedMessage], ArchiveCursor?) = ([], nil)
+      repeat {
+        let page = try await archive.messages(after: next, limit: 256, withBlocked: true)
+        messages += page.messages
+        next = page.next
+      } while next != nil
+      return messages
+    }
+    let kept = try await all(archive)
+    #expect(kept.count == 1_700)
+    var phases: [ArchivePhase] = []
+    for isSealing in [true, false, true] {
+      for step in 0... {
+        let (left, survivor) = try killed()
+        phases.append(await survivor.sealing.phase)
+        #expect(try await all(survivor) == kept)
+        #expect(try await survivor.contacts(limit: 9) == contacts)
+        #expect(try await survivor.insert(kept[3].message) == false, "a duplicate of either kind is one")
+        #expect(try await survivor.insert(kept[1_690].message) == false)
+        try await survivor.setState(.expired, of: kept[4].message.id, author: kept[4].message.author)
+        try await survivor.setState(.expired, of: kept[1_689].message.id, author: kept[1_689].message.author)
+        #expect(try await survivor.message(kept[4].message.id)?.state == .expired)
+        #expect(try await survivor.message(kept[1_689].message.id)?.state == .expired)
+        if step == 2 {
+          #expect(try await survivor.sealAll().phase == .sealed, "whatever had begun, it goes on")
+          #expect(try await all(survivor).count == 1_700)
+        }
+        withExtendedLifetime(left) {}
+        let sealing = isSealing ? try await archive.sealNext() : try await archive.unsealNext()
+        if sealing.isDone { break }
+      }
+    }
+    #expect(Set(phases) == [.sealing, .scrubbing, .sealed, .unsealing])
+    #expect(try await all(archive) == kept)
+    #expect(await archive.unreadableRows == 0)
+  }
+
+  @Test func whatIsUnsealedOpensWithoutAKey() async throws {
+    try await fill(600)
+    do {
+      let archive = try MessageArchive(path: path, key: TestKey.make())
+      _ = try await archive.sealAll()
+      _ = try await archive.unsealAll()
+    }
+    let archive = try MessageArchive(path: path)
+    #expect(try await archive.messages(after: nil, limit: 256).messages.count > 100)
+    #expect(try await archive.contacts(limit: 9).map(\.name.text).sorted() == ["adelaide-canary", "bob"])
+  }
+}
