@@ -147,7 +147,7 @@ let apps: [Target] = [
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "LocalTransport", "CLinux", "CCrypto", "CAllocations",
+      "Transports", "LocalTransport", "Database", "Archive", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench", exclude: ["flynn"]),
 ]

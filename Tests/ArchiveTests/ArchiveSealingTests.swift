@@ -66,22 +66,33 @@ import Testing
   private func fill(_ count: UInt64) async throws {
     let archive = try MessageArchive(path: path)
     let hidden = PeerID(high: 0xA1B2_C3D4_E5F6_0718, low: 0x1122_3344_5566_7788)
-    for number in 1...count {
-      var message = TestMessage.make(
-        number, author: number % 5 == 0 ? hidden : TestMessage.ada,
-        to: number % 3 == 0 ? .peer(hidden) : .everyone,
-        text: "\(Self.canary) \(number) " + String(repeating: "x", count: Int(number % 200)),
-        state: number % 5 == 0 ? .accepted : .received)
-      message.authorName = "Ada of the canaries"
-      if number % 5 == 0 { message.packet = Array(Self.canary.utf8) + [UInt8](repeating: 1, count: Int(number % 90)) }
-      _ = try await archive.insert(message)
+    // Sizes from short to longer than half a page, so that rows move between pages when they change.
+    let sizes = [3, 20, 80, 300, 900, 2_500]
+    try await withThrowingTaskGroup { group in
+      for lane: UInt64 in 0..<40 {
+        group.addTask { () async throws -> Void in
+          for number in stride(from: lane + 1, through: count, by: 40) {
+            let isOwn = number % 5 == 0
+            var message = TestMessage.make(
+              number, author: isOwn ? hidden : TestMessage.ada, to: number % 3 == 0 ? .peer(hidden) : .everyone,
+              text: "\(Self.canary) \(number) " + String(repeating: "x", count: sizes[Int(number &* 7_919 % 6)]),
+              state: isOwn ? .accepted : .received)
+            message.authorName = "Ada of the canaries"
+            _ = try await archive.insert(message)
+            guard isOwn else { continue }
+            let packet = Array(Self.canary.utf8) + [UInt8](repeating: 1, count: sizes[Int(number &* 104_729 % 6)])
+            try await archive.setPacket(packet, state: .sent, of: message.id, author: hidden)
+          }
+        }
+      }
+      try await group.waitForAll()
     }
     try await archive.save(Contact(peer: hidden, name: try PeerName("adelaide-canary"), isBlocked: true))
     try await archive.save(Contact(peer: TestMessage.bob, name: try PeerName("bob")))
   }
 
   @Test func scanFindsEverythingBeforeAndNothingAfter() async throws {
-    try await fill(3_000)
+    try await fill(4_000)
     do {
       // Rows that are gone, whose pages are free.
       let database = try SQLiteDatabase(path: path, migrations: MessageArchive.migrations)

@@ -1,8 +1,8 @@
 import Glibc
 
 /// Measures what is promised and prints it beside the goals. `--json` for programs, `--quick` for a short idle
-/// measurement, `--only WORD` for the rows of one part: pure, crypto, hop, throughput or idle. `--allowance 1.5` lets
-/// absolute numbers be off by half before the exit code says so; the table does not change.
+/// measurement, `--only WORD` for the rows of one part: pure, crypto, history, hop, throughput or idle. `--allowance 1.5`
+/// lets absolute numbers be off by half before the exit code says so; the table does not change.
 let arguments = CommandLine.arguments.dropFirst()
 
 if let place = arguments.firstIndex(of: "--echo"), let descriptor = Int32(arguments[place + 1]) {
@@ -28,6 +28,10 @@ do {
   if only == nil || only == "crypto" {
     say("seals…\n")
     rows += try CryptoBenchmarks.run()
+  }
+  if only == nil || only == "history" {
+    say("history…\n")
+    rows += try await HistoryBenchmarks.run()
   }
   if only == nil || only == "hop" {
     say("one hop…\n")
