@@ -26,6 +26,9 @@ package struct ArchiveSealing: Sendable, Equatable {
   /// The number of the last message dealt with, and the highest there is.
   package var done: Int64
   package var total: Int64
+  /// Messages that could not be read and were left as they were by the changes since the archive was opened: what stands
+  /// in them in plain still does. They are shown to nobody.
+  package var leftPlain = 0
 
   package var isDone: Bool { phase == .plain || phase == .sealed }
 }

@@ -56,10 +56,16 @@ package enum ArchiveSalvage {
     return report
   }
 
-  /// Puts a salvaged file in its place after a kill between two steps of `run`. Nothing to do in every other case.
+  /// Puts a salvaged file in its place after a kill between two steps of `run`, or forgets it where the damaged one had
+  /// not gone yet. Nothing to do in every other case.
   static func finish(path: String) throws(ArchiveError) {
     let salvaged = path + ".salvaged"
-    guard unsafe access(path, F_OK) != 0, unsafe access(salvaged, F_OK) == 0 else { return }
+    guard unsafe access(salvaged, F_OK) == 0 else { return }
+    if unsafe access(path, F_OK) == 0 {
+      // Killed before the damaged file went: all of it is in there, and this one must not be taken at some later time.
+      unsafe unlink(salvaged)
+      return
+    }
     // A log left behind would be read into the new file.
     for companion in ["-wal", "-shm"] where unsafe access(path + companion, F_OK) == 0 {
       try move(path + companion, to: try Quarantine(besides: path).latest(for: path) + companion)

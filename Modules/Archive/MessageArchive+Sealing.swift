@@ -3,7 +3,8 @@ package import Sessions
 
 extension MessageArchive {
   package var sealing: ArchiveSealing {
-    ArchiveSealing(phase: phase, done: phaseNumber, total: (try? highestNumber()) ?? phaseNumber)
+    ArchiveSealing(
+      phase: phase, done: phaseNumber, total: (try? highestNumber()) ?? phaseNumber, leftPlain: leftPlain)
   }
 
   /// Seals the next group of messages, or, when all are, writes the file anew so that no page and no log holds what stood
@@ -84,15 +85,18 @@ extension MessageArchive {
       try database.transaction { () throws(DatabaseError) in
         var rows: [Row] = []
         var last = phaseNumber
-        var seen = 0
+        var (seen, left) = (0, 0)
         try database.each(
           "SELECT \(ArchiveSchema.messageColumns) FROM messages WHERE number > ? ORDER BY number LIMIT ?",
           [.integer(phaseNumber), .integer(Int64(ArchiveLimits.sealingStep))]
         ) { (row) throws(DatabaseError) in
           last = try row.integer(0)
           seen += 1
-          if row.isNull(13) == isSealing, let message = try read(row) {
+          guard row.isNull(13) == isSealing else { return true }
+          if let message = try read(row) {
             rows.append(Row(number: last, message: message))
+          } else if isSealing {
+            left += 1
           }
           return true
         }
@@ -101,6 +105,7 @@ extension MessageArchive {
         let next = StoredPhase(phase: isLast ? after : phase, number: last)
         try next.write(to: database, seal)
         (phase, phaseNumber) = (next.phase, next.number)
+        leftPlain += left
       }
     } catch {
       (phase, phaseNumber) = former

@@ -27,6 +27,8 @@ package actor MessageArchive: SessionStore {
   /// The number of the last message that `checkNext` has read.
   var checkedNumber: Int64 = 0
   var checkedCount = 0
+  /// Rows that could not be read when their turn came to be sealed.
+  var leftPlain = 0
   /// Rows that were left out because they did not open, or were plain where all are sealed; counted at each reading.
   package internal(set) var unreadableRows = 0
   var insertsSinceTrim = 0
@@ -115,6 +117,30 @@ package actor MessageArchive: SessionStore {
       if one != nil { return false }
     }
     return true
+  }
+
+  /// Remembers the number of this opening of the keys (`OpenedKeys.stateCounter`), under seal, so that an archive put back
+  /// from a copy is noticed. Nothing without a key.
+  ///
+  /// - Returns: the number remembered before; nil when there was none, 0 when what was there does not open.
+  package func remember(opening: UInt64) async throws(SessionStoreError) -> UInt64? {
+    guard let seal else { return nil }
+    return try written { () throws(DatabaseError) in
+      let former = try database.first("SELECT value FROM keeping WHERE name = 'opening'") {
+        (row) throws(DatabaseError) in
+        try row.blob(0)
+      }
+      var bytes: [UInt8] = []
+      bytes.append(bigEndian: opening)
+      try database.execute(
+        """
+        INSERT INTO keeping (name, value) VALUES ('opening', ?)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+        """, [.blob(try seal.seal(bytes, at: .phase("opening")))])
+      guard let former else { return nil }
+      let isOpen = seal.open(former.rawSpan, at: .phase("opening"), into: &opened)
+      return isOpen ? opened.rawSpan.number(UInt64.self, at: 0) : 0
+    }
   }
 
   package func insert(_ message: StoredMessage) async throws(SessionStoreError) -> Bool {

@@ -3,13 +3,15 @@ internal import Bytes
 /// Where a sealed row stands. It is authenticated with what is sealed, so that a row means nothing in another place:
 /// rows cannot be exchanged, renumbered, given another time or another state.
 ///
-/// Layout: label, table (1 byte), then for a message its number (8), both tokens (16 each), the time it was stored (8)
-/// and its state; for a card or a contact its token and place in the order (8); for the proof of a phase its name and
-/// the number of the next row.
+/// Layout: table (1 byte), then for a message its number (8), both tokens (16 each), the time it was stored (8) and its
+/// state; for a card or a contact its token (16) and place in the order (8); for the proof of a phase its name. The store
+/// is in the key. A row that was deleted, and a whole file that was put back, is not noticed by this; for the latter
+/// there is `MessageArchive.remember(opening:)`.
 enum RowPlace {
   case message(number: Int64, author: [UInt8], message: [UInt8], stored: UInt64, state: String)
   case card(peer: [UInt8], saved: Int64)
   case contact(peer: [UInt8], used: Int64)
+  /// The proof of a phase, and what else there is one of.
   case phase(String)
 
   func write(to bytes: inout [UInt8]) {

@@ -91,7 +91,7 @@ import Testing
     try await archive.save(Contact(peer: TestMessage.bob, name: try PeerName("bob")))
   }
 
-  @Test func scanFindsEverythingBeforeAndNothingAfter() async throws {
+  @Test func threat15_scanFindsEverythingBeforeSealingAndNothingAfter() async throws {
     try await fill(4_000)
     do {
       // Rows that are gone, whose pages are free.
@@ -170,6 +170,15 @@ import Testing
     #expect(Set(phases) == [.sealing, .scrubbing, .sealed, .unsealing])
     #expect(try await all(archive) == kept)
     #expect(await archive.unreadableRows == 0)
+  }
+
+  @Test func aRowThatCannotBeReadIsLeftAndTold() async throws {
+    try await fill(80)
+    try SQLiteDatabase(path: path, migrations: MessageArchive.migrations)
+      .execute("UPDATE messages SET state = 'unheard of' WHERE number = 7")
+    let archive = try MessageArchive(path: path, key: TestKey.make())
+    let sealing = try await archive.sealAll()
+    #expect(sealing.phase == .sealed && sealing.leftPlain == 1)
   }
 
   @Test func whatIsUnsealedOpensWithoutAKey() async throws {

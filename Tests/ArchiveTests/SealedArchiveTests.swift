@@ -119,6 +119,50 @@ import Testing
     }
   }
 
+  @Test func threat19_copiesOfOneArchiveNeverUseANonceTwice() async throws {
+    do { _ = try await open().insert(TestMessage.make(1, state: .accepted)) }
+    let copy = TemporaryDirectory()
+    for name in directory.names where name != "archive.db-shm" { copy.copy(directory.path + "/" + name, as: name) }
+    var nonces: Set<[UInt8]> = []
+    for path in [path, copy.path + "/archive.db"] {
+      let archive = try MessageArchive(path: path, key: TestKey.make())
+      for number: UInt64 in 2...50 { _ = try await archive.insert(TestMessage.make(number)) }
+      for state in [MessageState.sent, .accepted, .sent] {
+        try await archive.setState(state, of: MessageID(high: 7, low: 1), author: ada)
+        try await nonces.formUnion(archive.noncesForTests())
+      }
+    }
+    #expect(nonces.count == 2 * (49 + 3), "a row sealed again has another")
+  }
+
+  @Test func theOpeningIsRememberedUnderSeal() async throws {
+    #expect(try await open().remember(opening: 4) == nil)
+    #expect(try await open().remember(opening: 5) == 4)
+    try sql("UPDATE keeping SET value = zeroblob(36) WHERE name = 'opening'")
+    #expect(try await open().remember(opening: 6) == 0)
+    #expect(try await open().remember(opening: 7) == 6)
+  }
+
+  @Test func anyBytesAreAMessageOrNone() throws {
+    var random = Xorshift(seed: 41)
+    let whole = MessageContent.encode(TestMessage.make(1, to: .peer(bob), text: "zoë", state: .sent))
+    let contact = ContactContent.encode(Contact(peer: bob, name: try PeerName("bob"), rivals: [ada]))
+    for _ in 0..<5_000 {
+      for start in [whole, contact] {
+        var bytes = start
+        for _ in 0..<1 + random.next() % 4 {
+          bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+        }
+        if random.next() % 2 == 0 { bytes.removeLast(Int(random.next() % UInt64(bytes.count))) }
+        _ = MessageContent.decode(bytes, stored: 1, state: .sent)
+        if let text = MessageContent.text(of: bytes) { #expect(text.upperBound <= bytes.count) }
+        _ = ContactContent.decode(bytes)
+      }
+    }
+    #expect(MessageContent.decode(whole, stored: 1_000, state: .sent) != nil && ContactContent.decode(contact) != nil)
+    #expect(MessageContent.text(of: whole).map { String(decoding: whole[$0], as: UTF8.self) } == "zoë")
+  }
+
   @Test func aContactThatDoesNotOpenIsRefused() async throws {
     do {
       let archive = try open()
@@ -128,6 +172,28 @@ import Testing
     }
     try sql("UPDATE people SET sealed = (SELECT sealed FROM people ORDER BY peer LIMIT 1)")
     #expect(throws: ArchiveError.contactsUnreadable(path: path)) { try open() }
+  }
+}
+
+extension MessageArchive {
+  func noncesForTests() throws -> [[UInt8]] {
+    try database.rows("SELECT sealed FROM messages", limit: 1_000) { (row) throws(DatabaseError) in
+      Array(try row.blob(0).prefix(12))
+    }
+  }
+}
+
+/// Marsaglia's xorshift, for inputs that are the same in every run.
+struct Xorshift {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
   }
 }
 

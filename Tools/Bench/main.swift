@@ -9,6 +9,10 @@ if let place = arguments.firstIndex(of: "--echo"), let descriptor = Int32(argume
   EchoProcess.serve(descriptor)
   exit(0)
 }
+if let place = arguments.firstIndex(of: "--replay"), let descriptor = Int32(arguments[place + 2]) {
+  try await HistoryBenchmarks.serveReplay(arguments[place + 1], descriptor)
+  exit(0)
+}
 signal(SIGPIPE, SIG_IGN)
 let only = arguments.firstIndex(of: "--only").map { arguments[$0 + 1] }
 let allowance = arguments.firstIndex(of: "--allowance").flatMap { Double(arguments[$0 + 1]) } ?? 1
