@@ -39,8 +39,8 @@ enum ContactSealing {
   /// Nil for each that does not open or that no build of ours has written.
   static func contacts(in database: SQLiteDatabase, _ seal: RowSeal?) throws(DatabaseError) -> [Kept?] {
     var opened: [UInt8] = []
-    return try database.rows(
-      "SELECT peer, name, state, blocked, rival, used, sealed FROM people", limit: ArchiveLimits.contacts
+    let found = try database.rows(
+      "SELECT peer, name, state, blocked, rival, used, sealed FROM people", limit: ArchiveLimits.contacts + 1
     ) { (row) throws(DatabaseError) -> Kept? in
       let used = try row.integer(5)
       if let seal {
@@ -57,6 +57,9 @@ enum ContactSealing {
         peer: peer, name: name, state: state, flags: try row.integer(3), rivals: row.isNull(4) ? [] : try row.blob(4))
       return Kept(contact: contact, used: used)
     }
+    // More than any session keeps: nobody who was blocked may be among those left out.
+    guard found.count <= ArchiveLimits.contacts else { throw .corrupt(path: database.path, code: 0) }
+    return found
   }
 
   static func put(

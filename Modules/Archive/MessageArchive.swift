@@ -352,6 +352,9 @@ extension SessionStoreError {
     case .full: self.init(reason: "the disk is full")
     case .busy: self.init(reason: "another program holds the archive")
     case .corrupt: self.init(reason: "the archive is damaged")
+    // The primary result codes SQLITE_IOERR and SQLITE_READONLY; what was asked for is not there, and may be asked again.
+    case .statement(let code, _, _) where code & 0xFF == 10: self.init(reason: "the disk fails")
+    case .statement(let code, _, _) where code & 0xFF == 8: self.init(reason: "the archive cannot be written to")
     default: self.init(reason: "\(error)")
     }
   }

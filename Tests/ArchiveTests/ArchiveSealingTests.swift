@@ -172,6 +172,36 @@ import Testing
     #expect(await archive.unreadableRows == 0)
   }
 
+  /// The power goes while a group is sealed: the log ends anywhere, in a page or between two.
+  @Test func aLogThatEndsAnywhereLeavesEveryRowPlainOrSealed() async throws {
+    try await fill(240)
+    let base = directory.bytes("archive.db")
+    #expect(!directory.names.contains("archive.db-wal"), "all of it is in the file")
+    let archive = try MessageArchive(path: path, key: TestKey.make())
+    let kept = try await archive.messages(after: nil, limit: 256, withBlocked: true).messages
+    let contacts = try await archive.contacts(limit: 9)
+    while try await archive.sealNext().phase == .sealing {}
+    for number: UInt64 in 900..<905 { _ = try await archive.insert(TestMessage.make(number)) }
+    let log = directory.bytes("archive.db-wal")
+    #expect(directory.bytes("archive.db") == base, "nothing is in the file yet")
+    var phases: Set<ArchivePhase> = []
+    var last = -1
+    for cut in stride(from: 0, through: log.count, by: max(1, log.count / 150)) {
+      let left = TemporaryDirectory()
+      left.put(base, as: "archive.db")
+      left.put(Array(log[..<cut]), as: "archive.db-wal")
+      let survivor = try MessageArchive(path: left.path + "/archive.db", key: TestKey.make())
+      phases.insert(await survivor.sealing.phase)
+      let messages = try await survivor.messages(after: nil, limit: 256, withBlocked: true).messages
+      #expect(Array(messages.prefix(240)) == kept, "cut at \(cut) of \(log.count)")
+      #expect(messages.count >= last && messages.count <= 245)
+      last = messages.count
+      #expect(try await survivor.contacts(limit: 9) == contacts)
+      #expect(await survivor.unreadableRows == 0)
+    }
+    #expect(phases == [.sealing, .scrubbing])
+  }
+
   @Test func aRowThatCannotBeReadIsLeftAndTold() async throws {
     try await fill(80)
     try SQLiteDatabase(path: path, migrations: MessageArchive.migrations)

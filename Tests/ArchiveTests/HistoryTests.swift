@@ -209,6 +209,13 @@ import Testing
     #expect(account.isOverBudget)
   }
 
+  @Test func errorsOfTheDiskAreSaidInWords() {
+    func reason(_ error: DatabaseError) -> String { SessionStoreError(error).reason }
+    #expect(reason(.statement(code: 1_034, message: "", sql: "")) == "the disk fails")
+    #expect(reason(.statement(code: 8, message: "", sql: "")) == "the archive cannot be written to")
+    #expect(reason(.full(path: "")) == "the disk is full" && reason(.corrupt(path: "", code: 11)).contains("damaged"))
+  }
+
   @Test func aFullDiskFailsEachWriteAndTheArchiveGoesOn() async throws {
     let archive = try open()
     _ = try await archive.insert(TestMessage.make(1))

@@ -198,6 +198,12 @@ struct Xorshift {
 }
 
 extension TemporaryDirectory {
+  func put(_ bytes: [UInt8], as name: String) {
+    let file = unsafe Glibc.open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(file) }
+    _ = unsafe Glibc.write(file, bytes, bytes.count)
+  }
+
   func bytes(_ name: String) -> [UInt8] {
     let file = unsafe Glibc.open("\(path)/\(name)", O_RDONLY)
     defer { close(file) }
