@@ -3,7 +3,8 @@
 /// A sealed row has its content in `sealed`. Where a plain one names a peer or a message, it has a token of 16 bytes
 /// (`RowSeal`); its other columns are empty. What whoever holds the file without the key still reads: how many messages,
 /// contacts and cards there are and in which order they came, when each message was stored, its state (so which are our
-/// own) and about how long it is, and whether a contact also has a card. Not who, with whom, what, in public or not.
+/// own) and about how long it is; whether a contact also has a card; how far a sealing has come and how much was written
+/// by day. Not who, with whom, what, in public or not.
 enum ArchiveSchema {
   static let scripts = [
     """

@@ -13,7 +13,7 @@ internal import Verifying
 /// (`people`), which the session bounds, and their cards stay.
 ///
 /// Nothing that was opened is kept. No call holds the archive for longer than a few milliseconds and a sync, but for
-/// the end of a sealing, which writes the file anew.
+/// `messages(limit:)` with a great limit, and the end of a sealing, which writes the file anew.
 package actor MessageArchive: SessionStore {
   package static let migrations = ArchiveSchema.scripts
 

@@ -87,22 +87,44 @@ import Testing
     clear()
   }
 
-  @Test func damagedContactsAreRefusedAndStay() async throws {
-    try await fill(50)
-    do {
+  /// Overwrites the first page of a table.
+  private func spoilRoot(of table: String) throws {
+    let root = try {
       let database = try SQLiteDatabase(path: path, migrations: MessageArchive.migrations)
       try database.checkpoint()
-    }
-    let root = try {
-      try SQLiteDatabase(path: path, migrations: MessageArchive.migrations)
-        .first("SELECT rootpage FROM sqlite_schema WHERE name = 'people'") { (row) throws(DatabaseError) in
-          try row.number(0, as: Int.self)
-        }
+      return try database.first("SELECT rootpage FROM sqlite_schema WHERE name = ?", [.text(table)]) {
+        (row) throws(DatabaseError) in try row.number(0, as: Int.self)
+      }
     }()
     let file = unsafe Glibc.open(path, O_RDWR)
+    defer { close(file) }
     let noise = [UInt8](repeating: 0xEE, count: 4_096)
     _ = unsafe pwrite(file, noise, noise.count, (try #require(root) - 1) * 4_096)
-    close(file)
+  }
+
+  @Test func whereNoMessageCanBeReadTheContactsAreSalvaged() async throws {
+    try await fill(700)
+    try spoilRoot(of: "messages")
+    do {
+      let archive = try open()
+      #expect(try await archive.checkNext().outcome == .damaged(after: 0))
+      await #expect(throws: SessionStoreError(reason: "the archive is damaged")) {
+        try await archive.insert(TestMessage.make(5_000))
+      }
+      #expect(try await archive.contacts(limit: 9).count == 1, "what is not damaged goes on")
+    }
+    let report = try ArchiveSalvage.run(path: path, wall: 1)
+    #expect(report.messages == 0 && report.unreadableNumbers == 700 && report.contacts == 1)
+    let archive = try open()
+    #expect(try await archive.contacts(limit: 9).first?.isBlocked == true)
+    #expect(try await archive.insert(TestMessage.make(5_000)))
+    #expect(try await archive.messages(after: nil, limit: 9).messages.map(\.cursor.number) == [701], "numbers go on")
+    clear()
+  }
+
+  @Test func damagedContactsAreRefusedAndStay() async throws {
+    try await fill(50)
+    try spoilRoot(of: "people")
     let before = directory.bytes("archive.db")
     #expect(throws: ArchiveError.database(.corrupt(path: path, code: 11))) { try open() }
     #expect(throws: ArchiveError.self) { try ArchiveSalvage.run(path: path, wall: 1) }

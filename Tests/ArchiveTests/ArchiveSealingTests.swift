@@ -211,6 +211,34 @@ import Testing
     #expect(sealing.phase == .sealed && sealing.leftPlain == 1)
   }
 
+  @Test func writesAndSearchesGoOnWhileItIsSealed() async throws {
+    try await fill(1_200)
+    let archive = try MessageArchive(path: path, key: TestKey.make())
+    let words = try #require(SearchWords("canary"))
+    try await withThrowingTaskGroup { group in
+      group.addTask { () async throws -> Void in _ = try await archive.sealAll() }
+      group.addTask { () async throws -> Void in
+        for number: UInt64 in 5_000..<5_060 {
+          #expect(try await archive.insert(TestMessage.make(number, text: "canary", state: .accepted)))
+          try await archive.setState(.sent, of: MessageID(high: 7, low: number - 4_000), author: TestMessage.ada)
+        }
+      }
+      group.addTask { () async throws -> Void in
+        for _ in 0..<5 {
+          var count = 0
+          // By messages that nobody has blocked.
+          for try await _ in archive.search(words, limit: 5_000) { count += 1 }
+          #expect(count >= 960 && count <= 1_020)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(await archive.sealing.phase == .sealed)
+    #expect(try await archive.messages(limit: 5_000).count == 1_020)
+    #expect(try await archive.message(MessageID(high: 7, low: 1_001))?.state == .sent)
+    #expect(await archive.unreadableRows == 0)
+  }
+
   @Test func whatIsUnsealedOpensWithoutAKey() async throws {
     try await fill(600)
     do {
