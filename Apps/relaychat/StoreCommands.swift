@@ -74,6 +74,14 @@ private func show(_ record: StoreRecord, _ context: ProgramContext) throws(Progr
   Output.line("at rest: \(protection(record.protection))")
   let counts = [("plain", record.plainValues), ("sealed", record.sealedValues)]
   Output.line(counts.map { "\($0.0) \($0.1.map { "\($0) values" } ?? "–")" }.joined(separator: ", "))
+  if let history = record.history {
+    let isMoving = history.phase == .sealing || history.phase == .unsealing
+    Output.line("history \(history.phase.rawValue)\(isMoving ? ", \(history.done) of \(history.total)" : "")")
+    let budget = history.isOverBudget ? ", more than a memory card bears for long" : ""
+    Output.line(
+      "written today \(history.bytesWrittenToday / 1_024) KiB, yesterday \(history.bytesWrittenYesterday / 1_024) KiB\(budget)"
+    )
+  }
   if record.markedNames > 0 { Output.line("\(record.markedNames) names that only the plain store has right") }
   for trouble in record.troubles {
     Output.line("\(trouble.kind.rawValue): \(trouble.count) times")

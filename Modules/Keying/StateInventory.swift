@@ -58,7 +58,8 @@ package struct StateInventory: Equatable, Sendable {
     case slotFile, backup, draft: return .keys
     case mark: return .mark
     case markDraft, lock, "control.sock": return .passing
-    case quarantine: return .sealed
+    // Damaged files of the archive, plain or sealed as it was.
+    case quarantine: return .archive
     default: break
     }
     // SQLite's companions, and copies that were set aside, are of the kind of what they belong to.

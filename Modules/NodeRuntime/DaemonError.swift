@@ -22,6 +22,7 @@ enum DaemonError: Error {
   case state(StateDirectoryError)
   case database(DatabaseError)
   case store(StoreError)
+  case archive(ArchiveError)
   case identity(NodeIdentityError)
   case keying(KeyingError)
   /// There is a slot file, and nobody has said what opens it.
@@ -50,7 +51,8 @@ enum DaemonError: Error {
     case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
-    case .state, .database, .store, .identity: ExitCode.stateUnusable
+    case .archive(.wrongKey): ExitCode.keysWrong
+    case .state, .database, .store, .archive, .identity: ExitCode.stateUnusable
     case .keying(let error): error.exitCode
     case .backup(_, let error): error.exitCode
     case .foreignFiles, .nodeIsThere: ExitCode.stateUnusable
@@ -89,6 +91,15 @@ enum DaemonError: Error {
         "\(keyFile(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
+    case .archive(.database(let error)): return sentence(of: error)
+    case .archive(.wrongKey(let path)):
+      return "\(shown(path)) is sealed with another key than the rest; put back the one that belongs here."
+    case .archive(.isSealed(let path)):
+      return "\(shown(path)) is sealed, and the store beside it is not; put back the one that belongs here."
+    case .archive(.contactsUnreadable(let path)):
+      return "The contacts in \(shown(path)) cannot be read, and were left as they are; restore a copy of the file."
+    case .archive(let error):
+      return "The history cannot be used: \(shown("\(error)")); restore a copy of the state directory."
     case .store(.database(let error)): return sentence(of: error)
     case .store(let error):
       return "The store cannot be used: \(shown("\(error)")); restore a copy of the state directory."
@@ -127,7 +138,7 @@ enum DaemonError: Error {
     let older =
       switch verdict {
       case .slotFileIsOlder: "keys.v1"
-      case .same, .fileIsOlder: "store.db or plain.db"
+      case .same, .fileIsOlder: "store.db, plain.db or archive.db"
       }
     return
       "In \(shown(directory)) \(older) is from an earlier time than the rest: put back a copy of the whole directory, or use relaychat restore."

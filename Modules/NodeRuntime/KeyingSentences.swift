@@ -62,7 +62,7 @@ extension KeyingError {
       "The file \(shown(path)) says that this node is to be wiped and cannot be read; remove it, or run relaychat wipe again."
     case .slotCount(1): "This is the last way to the keys; add another before this one is removed."
     case .slotCount(let count): "There are \(count) ways to the keys already; remove one first."
-    case .noSuchSlot(let number): "There is no way number \(number) to the keys of that kind; see relaychat keys."
+    case .noSuchSlot(let number): "There is no way number \(number + 1) to the keys of this node; see relaychat keys."
     case .passphraseLength(0): "An empty passphrase protects nothing; give one."
     case .passphraseLength(let count):
       "The passphrase has \(count) bytes; give one of at most \(KeyingLimits.passphraseBytes)."

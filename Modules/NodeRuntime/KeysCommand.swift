@@ -43,8 +43,8 @@ enum KeysCommand {
         try custody.replaceSlot(openedBy: provider, with: added.provider(prompt: "New passphrase: "))
       default:
         let number = (context.invocation.argument("NUMBER").flatMap { Int($0) } ?? 0) - 1
-        let kinds = try custody.readSlots().kinds
-        guard kinds.indices.contains(number) else { throw .noSuchSlot(number + 1) }
+        let kinds = try custody.readSlots().slots.map(\.kind)
+        guard kinds.indices.contains(number) else { throw .noSuchSlot(number) }
         try custody.removeSlot(number, of: kinds[number], openedBy: provider)
       }
     }
@@ -68,7 +68,7 @@ enum KeysCommand {
   private static func list(_ custody: KeyCustody, _ context: OfflineContext) throws(DaemonError) {
     let kinds = try OfflineContext.keying { () throws(KeyingError) in
       guard try custody.inventory().hasSlotFile else { throw .notInitialised(directory: custody.directory) }
-      return try custody.readSlots().kinds
+      return try custody.readSlots().slots.map(\.kind)
     }
     for (index, kind) in kinds.enumerated() { OfflineContext.say("\(index + 1)  \(KeyingError.name(kind))") }
   }

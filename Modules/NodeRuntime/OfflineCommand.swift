@@ -27,7 +27,7 @@ enum OfflineCommand {
   private static let verbs: [String: (table: Command, body: @Sendable (OfflineContext) throws(DaemonError) -> Void)] = [
     "init": (InitCommand.table, InitCommand.run), "backup": (BackupCommand.table, BackupCommand.run),
     "restore": (RestoreCommand.table, RestoreCommand.run), "wipe": (WipeCommand.table, WipeCommand.run),
-    "keys": (KeysCommand.table, KeysCommand.run),
+    "keys": (KeysCommand.table, KeysCommand.run), "salvage": (SalvageCommand.table, SalvageCommand.run),
   ]
 
   static let stateOption = CommandOption(

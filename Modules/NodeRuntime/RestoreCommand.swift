@@ -105,7 +105,9 @@ enum StagedFiles {
 
   /// Only names of ours; a directory that holds others stays.
   static func remove(_ directory: String) {
-    for name in StateFiles.all + [StateInventory.backup, StateInventory.draft] { _ = unsafe unlink(directory + "/" + name) }
+    for name in StateFiles.all + [StateInventory.backup, StateInventory.draft] {
+      _ = unsafe unlink(directory + "/" + name)
+    }
     _ = unsafe rmdir(directory)
   }
 

@@ -25,7 +25,7 @@ package enum DaemonProgram {
     unsafe arguments.append(nil)
     unsafe execv(path, &arguments)
     let code = errno
-    for unsafe argument in unsafe arguments { unsafe free(argument) }
+    unsafe arguments.forEach { unsafe free($0) }
     return ProgramFailure("\(TerminalText.neutralised(path)) cannot be run (errno \(code)).")
   }
 }
