@@ -97,6 +97,7 @@ package struct AdapterPlan: Sendable {
       // BlueZ has dropped the session with the power.
       discovery = Resource()
     }
+    if isPowered { power = Resource() }
     self.isPowered = isPowered
   }
 
@@ -160,8 +161,8 @@ package struct AdapterPlan: Sendable {
     let isDone = outcome == .done || outcome == .already
     switch action {
     case .power(let path) where path == adapter:
-      if isDone { power.succeeded() } else { power.refused(now: now) }
-      power.stage = .off
+      // Done is done when the adapter says so: until then it is tried less and less often.
+      power.refused(now: now)
       if outcome == .forbidden { power.retryAt = now.advanced(by: BlueZLimits.lastRetry) }
     case .registerApplication(let path) where path == adapter && application.stage == .starting:
       if isDone { application.succeeded() } else { application.refused(now: now) }

@@ -20,7 +20,7 @@ enum BlueZCounter: String, CounterReason {
   case framesReordered
   /// Frames that came faster than they were read.
   case framesDropped
-  /// Dials that BlueZ has answered with an error.
+  /// Dials that led to no link: BlueZ answered with an error, or nothing came of it in time.
   case failedDials
   /// Advertisements, and discoveries, that BlueZ did not begin.
   case refusedAdvertisements

@@ -61,6 +61,7 @@ extension BlueZHost {
       return
     }
     pending[dial.number]!.isConnecting = true
+    pending[dial.number]!.openLinks = openLinks
     if mirror.isConnected(device) {
       // A connection of an earlier run, of another program, or one that has just come in.
       if peers[device]?.negotiation.hasSpoken != true { peers[device] = nil }
@@ -85,7 +86,9 @@ extension BlueZHost {
     one.progress(step)
   }
 
-  func fail(_ number: UInt64, _ error: TransportError) {
+  /// - Parameter isCounted: false where the peer is reached in another way.
+  func fail(_ number: UInt64, _ error: TransportError, isCounted: Bool = true) {
+    if isCounted, pending[number] != nil, case .dialFailed = error { counters.count(.failedDials) }
     _ = dials.remove(number)
     let one = pending.removeValue(forKey: number)
     for device in peers.keys where peers[device]?.dial == number { peers[device]!.dial = nil }
@@ -99,6 +102,10 @@ extension BlueZHost {
     let address = dials.current?.number == number ? dials.current?.address : nil
     let reached = pending[number]?.reached ?? .scan
     let device = adapter.flatMap { adapter in address.flatMap { mirror.device($0, on: adapter) } }
+    if error == nil, let open = pending[number]?.openLinks, ceiling.failed(open: open, isLimit: false, now: now) {
+      keepCeiling()
+      note(.ceiling(ceiling.links))
+    }
     fail(number, error ?? .dialFailed(reached: reached, reason: "no connection within 20 s"))
     if let device, peers[device]?.link == nil {
       peers[device] = nil
@@ -153,8 +160,7 @@ extension BlueZHost {
       }
       let meaning = ConnectFailure(error)
       guard meaning != .connected, !mirror.isConnected(device) else { return }
-      counters.count(.failedDials)
-      if ceiling.failed(open: openLinks, isLimit: meaning == .limit, now: now) {
+      if ceiling.failed(open: pending[dial]?.openLinks ?? openLinks, isLimit: meaning == .limit, now: now) {
         keepCeiling()
         note(.ceiling(ceiling.links))
       }

@@ -181,10 +181,15 @@ extension BlueZHost {
   private func noteFrames(of device: String) {
     guard let negotiation = peers[device]?.negotiation else { return }
     count(negotiation, since: peers[device]!.counted)
-    peers[device]!.counted = (negotiation.lostFrames, negotiation.reorderedFrames)
+    peers[device]!.counted = (
+      negotiation.lostFrames, negotiation.reorderedFrames, negotiation.garbage &+ negotiation.early
+    )
   }
 
-  private func count(_ negotiation: LinkNegotiation, since counted: (lost: UInt64, reordered: UInt64)) {
+  private func count(
+    _ negotiation: LinkNegotiation, since counted: (lost: UInt64, reordered: UInt64, garbage: UInt64)
+  ) {
+    counters.count(.garbage, by: negotiation.garbage &+ negotiation.early &- counted.garbage)
     counters.count(.framesLost, by: negotiation.lostFrames - counted.lost)
     counters.count(.framesReordered, by: negotiation.reorderedFrames - counted.reordered)
   }
@@ -249,7 +254,7 @@ extension BlueZHost {
       return
     }
     for dial in dials.numbers(of: address) {
-      fail(dial, .dialFailed(reached: .scan, reason: "the peer has dialled us"))
+      fail(dial, .dialFailed(reached: .scan, reason: "the peer has dialled us"), isCounted: false)
     }
     if inbound.offer(link) != .accepted { link.close() }
   }
@@ -329,7 +334,6 @@ extension BlueZHost {
     endings[device] = nil
     drains[device] = nil
     shared.state.withLock { $0.links[device] = nil }
-    counters.count(.garbage, by: peer.negotiation.garbage &+ peer.negotiation.early)
     count(peer.negotiation, since: peer.counted)
     peer.link?.finish(end)
     if let dial = peer.dial {
@@ -355,6 +359,7 @@ extension BlueZHost {
     shared.state.withLock { $0.links = [:] }
     for device in peers.keys.sorted() {
       let peer = peers.removeValue(forKey: device)
+      if let peer { count(peer.negotiation, since: peer.counted) }
       peer?.link?.finish(.transportStopped)
     }
     for number in dials.numbers {

@@ -25,6 +25,8 @@ actor BlueZHost {
     var reached: DialStep
     var giveUpAt: MonotonicTime
     var isConnecting = false
+    /// When it began.
+    var openLinks = 0
   }
 
   struct Peer {
@@ -32,7 +34,7 @@ actor BlueZHost {
     var link: BlueZLink?
     var dial: UInt64?
     /// Of its lost and reordered frames, those that are in the counters.
-    var counted: (lost: UInt64, reordered: UInt64) = (0, 0)
+    var counted: (lost: UInt64, reordered: UInt64, garbage: UInt64) = (0, 0, 0)
   }
 
   let configuration: BlueZRadio.Configuration
@@ -130,7 +132,7 @@ actor BlueZHost {
       for await job in jobs { group.addTask { await self.perform(job, on: bus) } }
       group.cancelAll()
     }
-    lose(owner: nil)
+    lose(owner: nil, isTold: false)
   }
 
   private var exported: [DBusObject] {
@@ -170,7 +172,9 @@ actor BlueZHost {
   }
 
   /// BlueZ has another owner, or none: everything of before is gone.
-  func lose(owner: String?) {
+  ///
+  /// - Parameter isTold: false where the bus has ended with it, which is told instead.
+  func lose(owner: String?, isTold: Bool = true) {
     for device in peers.keys.sorted() { drop(device, .transportStopped, "BlueZ has gone") }
     peers = [:]
     for number in dials.numbers { fail(number, .notPoweredOn) }
@@ -180,7 +184,7 @@ actor BlueZHost {
     counters.count(.ownerChanges)
     if owner != nil {
       askForEverything()
-    } else {
+    } else if isTold {
       note(.notRunning)
     }
     reconcile()
@@ -257,7 +261,7 @@ actor BlueZHost {
       giveUp(number)
     }
     endOverdue(now: now)
-    if ceiling.tick(now: now) { keepCeiling() }
+    if ceiling.tick(open: openLinks, now: now) { keepCeiling() }
     if nextSightings <= now {
       nextSightings = now.advanced(by: BlueZLimits.sightingRepeat)
       if plan.isDiscovering { tellSightings() }
@@ -268,11 +272,12 @@ actor BlueZHost {
   /// Compares what is with what is wanted, and begins what is missing.
   func reconcile() {
     let now = now
-    let found = mirror.isComplete ? mirror.adapter(configuration.adapter) : nil
+    let found = mirror.isComplete ? mirror.adapter(configuration.adapter, current: adapter) : nil
     let isNew = mirror.generation != seenGeneration
     seenGeneration = mirror.generation
     let isPowered = found.map { mirror.isPowered($0) } ?? false
     let isUsable = found.map { mirror.isUsable($0) } ?? false
+    if let adapter, found != adapter, !isNew { leave(adapter) }
     if found != adapter || !isPowered {
       dropAll(found == adapter ? "the adapter was switched off" : "the adapter is gone")
     }
@@ -287,6 +292,22 @@ actor BlueZHost {
     tellState(isPowered: isPowered, isUsable: isUsable)
     setAlarm(now: now)
     if isOther { meetConnected() }
+  }
+
+  /// Another adapter is used from now on: what we have at the former one would answer for us there, as nobody.
+  private func leave(_ former: String) {
+    guard mirror.properties(former, BlueZNames.adapter) != nil else { return }
+    for device in peers.keys.sorted() where mirror.isConnected(device) {
+      outgoing.offer(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect"))
+    }
+    let ends: [(String, String, [DBusValue])] = [
+      (BlueZNames.adapter, "StopDiscovery", []),
+      (BlueZNames.advertisingManager, "UnregisterAdvertisement", [.objectPath(BlueZNames.advertisementPath)]),
+      (BlueZNames.gattManager, "UnregisterApplication", [.objectPath(BlueZNames.applicationPath)]),
+    ]
+    for (interface, method, arguments) in ends {
+      outgoing.offer(.call(BlueZNames.service, former, interface, method, arguments))
+    }
   }
 
   /// Devices that were connected before their adapter was taken up: left over from a crash, or faster than we are.
@@ -308,12 +329,13 @@ actor BlueZHost {
       note(.noAdapter(named: configuration.adapter))
       new = .unsupported
     } else if !isPowered {
-      note(.switchedOff)
+      // Where we may switch it on, what came of that is told.
+      if !configuration.mayPower { note(.switchedOff) }
       new = .poweredOff
     } else if !isUsable {
       new = .resetting
     } else if plan.isReady {
-      lastNote = nil
+      if state.value != .poweredOn { lastNote = nil }
       new = .poweredOn
     } else {
       new = .resetting

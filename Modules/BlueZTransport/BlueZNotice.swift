@@ -53,7 +53,8 @@ enum BlueZNotice: Sendable, Equatable {
       )
     case .notRunning:
       ("nobody owns `org.bluez`; the node begins when somebody does", "`sudo systemctl enable --now bluetooth`")
-    case .noAnswer: ("`bluetoothd` hangs; it is asked again each second", "`sudo systemctl restart bluetooth`")
+    case .noAnswer:
+      ("`bluetoothd` hangs; it is asked again when 25 s have brought no answer", "`sudo systemctl restart bluetooth`")
     case .noAdapter:
       (
         "BlueZ has none, or not the one that is meant; the node begins when it comes",
@@ -81,7 +82,7 @@ enum BlueZNotice: Sendable, Equatable {
     case .refused(.stopDiscovery, _): ("it had ended already", "nothing")
     case .ceiling:
       (
-        "the controller took no more links; kept for this adapter, one more is tried after ten calm minutes",
+        "the controller took no more links; kept for this adapter, one more is tried after half an hour in which it was too few",
         "nothing, or a better adapter"
       )
     case .linkEnded(_, EndReason.gone):

@@ -1,7 +1,8 @@
 package import Streams
 
-/// How many links a controller holds: no interface says it, so it is learned. Starts low, rises by one after calm, falls
-/// when the controller says so or when two dials in a row fail at the ceiling though the peers were just heard. Pure.
+/// How many links a controller holds: no interface says it, so it is learned. Starts low, rises by one after calm in
+/// which it held us back, falls when the controller says so or when two dials in a row fail that would have been the last
+/// allowed, though the peers were just heard. Pure.
 package struct LinkCeiling: Sendable, Equatable {
   package private(set) var links: Int
   private var mayRiseAt: MonotonicTime
@@ -36,9 +37,11 @@ package struct LinkCeiling: Sendable, Equatable {
   }
 
   /// A dial of a peer that was just heard has failed.
+  ///
+  /// - Parameter open: links that were open when it began.
   package mutating func failed(open: Int, isLimit: Bool, now: MonotonicTime) -> Bool {
     if !isLimit {
-      guard open >= max(1, links - BlueZLimits.reservedForInbound) else { return false }
+      guard open >= max(1, links - BlueZLimits.reservedForInbound - 1) else { return false }
       failuresAtCeiling += 1
       guard failuresAtCeiling >= 2 else { return false }
     }
@@ -50,8 +53,9 @@ package struct LinkCeiling: Sendable, Equatable {
   }
 
   /// Time has passed. - Returns: whether the ceiling has changed.
-  package mutating func tick(now: MonotonicTime) -> Bool {
-    guard now >= mayRiseAt, links < BlueZLimits.mostLinks else { return false }
+  package mutating func tick(open: Int, now: MonotonicTime) -> Bool {
+    // Room that nobody asks for proves nothing.
+    guard now >= mayRiseAt, links < BlueZLimits.mostLinks, !mayDial(open: open) else { return false }
     links += 1
     mayRiseAt = now.advanced(by: BlueZLimits.ceilingRise)
     return true

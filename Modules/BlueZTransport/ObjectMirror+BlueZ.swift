@@ -3,10 +3,17 @@ internal import Transports
 
 /// Questions about adapters, devices and characteristics.
 extension ObjectMirror {
-  /// The adapter that is meant: by address, by name (`hci0`), or the first that can do what is needed.
-  package func adapter(_ wanted: String?) -> String? {
+  /// The adapter that is meant: by address, by name (`hci0`), or the first that can do what is needed and is on; where none
+  /// is on, the first that can.
+  ///
+  /// - Parameter current: the one in use. It is kept while it works: one that comes back takes no links from it.
+  package func adapter(_ wanted: String?, current: String? = nil) -> String? {
     let all = paths(with: BlueZNames.adapter)
-    guard let wanted else { return all.first { isUsable($0) } ?? all.first }
+    guard let wanted else {
+      let kept = current.map { [$0] } ?? []
+      let order = kept.filter(all.contains) + all
+      return order.first { isUsable($0) && isPowered($0) } ?? order.first { isUsable($0) } ?? order.first
+    }
     if wanted.contains(":") {
       let address = BluetoothAddress(wanted)
       return all.first {

@@ -12,6 +12,8 @@ internal import Transports
 package struct HandshakeAllowance: Sendable {
   /// The begins of one address, oldest first.
   private var begins: [DialPlan.Key: [MonotonicTime]] = [:]
+  /// When the address last proved itself so often that it gets no more back within the interval.
+  private var proofs: [DialPlan.Key: [MonotonicTime]] = [:]
 
   package init() {}
 
@@ -30,6 +32,18 @@ package struct HandshakeAllowance: Sendable {
     return true
   }
 
+  /// A peer at this address has proved who it is: a link that keeps breaking is not held against it, until it has cost as
+  /// much as `LinksLimits.provedHandshakesPerAddress`.
+  package mutating func proved(_ key: DialPlan.Key, now: MonotonicTime) {
+    guard var times = begins[key], !times.isEmpty else { return }
+    var proved = (proofs[key] ?? []).filter { now.since($0) < LinksLimits.handshakeInterval }
+    guard proved.count < LinksLimits.provedHandshakesPerAddress else { return }
+    proved.append(now)
+    proofs[key] = proved
+    times.removeLast()
+    begins[key] = times
+  }
+
   private mutating func makeRoom(now: MonotonicTime) {
     guard begins.count >= LinksLimits.countedAddresses else { return }
     let oldest = begins.min { one, other in
@@ -37,6 +51,9 @@ package struct HandshakeAllowance: Sendable {
         other.value.last ?? .start, other.key.address.description
       )
     }
-    if let oldest { begins[oldest.key] = nil }
+    if let oldest {
+      begins[oldest.key] = nil
+      proofs[oldest.key] = nil
+    }
   }
 }

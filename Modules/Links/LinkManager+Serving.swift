@@ -268,6 +268,7 @@ extension LinkManager {
         let rate = physical.map { configuration.transports[$0.key.transport].properties.bytesPerSecond } ?? 0
         if transfers[slot] == nil { transfers[slot] = LinkTransfer(bytesPerSecond: rate) }
         if let physical {
+          allowance.proved(physical.key, now: configuration.time.now())
           notices.send(
             .up(
               link: physical.link.id.number, peer: peer, role: physical.link.role,

@@ -8,6 +8,9 @@ package enum LinksLimits {
   /// Handshakes that one address may begin with us within the interval: a peer that keeps losing us needs one every few
   /// seconds, and each costs us key agreements.
   package static let handshakesPerAddress = 10
+  /// Further ones of an address at which a peer has proved itself each time: a link at the edge of the range breaks every
+  /// second.
+  package static let provedHandshakesPerAddress = 60
   package static let handshakeInterval: Duration = .seconds(60)
   /// Addresses whose handshakes are counted: as many as are remembered for dialling.
   package static let countedAddresses = 256

@@ -102,10 +102,11 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
 
   func makeTransport(_ name: String) -> any Transport { radio(name) }
 
-  func radio(_ name: String, mayPower: Bool = false) -> BlueZRadio {
+  func radio(_ name: String, mayPower: Bool = false, isNamed: Bool = true) -> BlueZRadio {
     var configuration = BlueZRadio.Configuration()
     configuration.bus = .address(bus.address)
-    configuration.adapter = "hci\(number(of: name))"
+    let number = number(of: name)
+    if isNamed { configuration.adapter = "hci\(number)" }
     configuration.mayPower = mayPower
     return BlueZRadio(configuration: configuration, context: context)
   }

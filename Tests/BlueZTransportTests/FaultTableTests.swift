@@ -175,6 +175,34 @@ extension ThroughBlueZ {
       }
     }
 
+    /// No adapter is named, and there are others: what is in use stays in use, and nothing is left behind at one that is not.
+    @Test func adapterThatComesBackCutsNothingAndOneThatIsLeftFallsSilent() async throws {
+      let (ada, _) = (harness.radio("ada", isNamed: false), harness.number(of: "spare"))
+      let bob = harness.makeTransport("bob")
+      try await TransportContractProbe.running(harness, [ada, bob]) {
+        try await ada.scan(true)
+        try await ada.advertise(Advertisement(hint: 3, digest: 1))
+        try await bob.advertise(Advertisement(hint: 7, digest: 1))
+        harness.control("unplug 0")
+        try await harness.insist(ada) { link in
+          harness.control("plug 0")
+          harness.control("power 0 on")
+          _ = await harness.until(.seconds(20)) { false }
+          #expect(link.end == nil, "it holds")
+          #expect(harness.control("linked 1 2") == "yes" && harness.control("listened 0") == "0")
+          harness.control("power 1 off")
+          #expect(await harness.awaitEnd(link) != nil)
+        }
+        harness.control("power 1 on")
+        let isLeft = await harness.until(.seconds(30)) {
+          harness.control("inventory").contains("applications=2 ") && ada.state.value == .poweredOn
+        }
+        #expect(isLeft, "\(harness.control("inventory"))")
+        try await harness.insist(ada)
+        #expect(harness.control("linked 0 2") == "yes")
+      }
+    }
+
     @Test func blockedAdapterIsNotFoughtAndComesBackByItself() async throws {
       harness.control("block 0 on")
       let ada = harness.radio("ada", mayPower: true)

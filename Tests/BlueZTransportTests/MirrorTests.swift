@@ -141,3 +141,43 @@ struct MirrorTests {
     #expect(devices(of: mirror) == service.devices, "seed \(seed)")
   }
 }
+
+/// Which adapter is used where none is named.
+struct AdapterChoiceTests {
+  private func mirror(_ adapters: [(name: String, isUsable: Bool, isPowered: Bool)]) -> ObjectMirror {
+    var mirror = ObjectMirror()
+    mirror.setOwner(":1.7")
+    let objects = adapters.enumerated().map { index, adapter in
+      var interfaces = [
+        DBusEntry(
+          .string(BlueZNames.adapter),
+          .properties(["Powered": .boolean(adapter.isPowered), "Address": .string("00:00:00:00:00:0\(index)")]))
+      ]
+      if adapter.isUsable {
+        interfaces += [BlueZNames.gattManager, BlueZNames.advertisingManager].map {
+          DBusEntry(.string($0), .properties([:]))
+        }
+      }
+      return DBusEntry(
+        .objectPath("/org/bluez/\(adapter.name)"), .dictionary(key: "s", value: "a{sv}", interfaces))
+    }
+    _ = mirror.take(snapshot: .dictionary(key: "o", value: "a{sa{sv}}", objects), order: 1)
+    return mirror
+  }
+
+  @Test func adapterThatComesBackTakesNoLinksFromTheOneInUse() {
+    let both = mirror([("hci0", true, true), ("hci1", true, true)])
+    #expect(both.adapter(nil) == "/org/bluez/hci0")
+    #expect(both.adapter(nil, current: "/org/bluez/hci1") == "/org/bluez/hci1")
+    #expect(both.adapter("hci0", current: "/org/bluez/hci1") == "/org/bluez/hci0", "unless it is named")
+  }
+
+  @Test func adapterThatIsOnIsPreferred() {
+    let second = mirror([("hci0", true, false), ("hci1", false, true), ("hci2", true, true)])
+    #expect(second.adapter(nil) == "/org/bluez/hci2")
+    #expect(second.adapter(nil, current: "/org/bluez/hci0") == "/org/bluez/hci2")
+    let none = mirror([("hci0", false, true), ("hci1", true, false)])
+    #expect(none.adapter(nil) == "/org/bluez/hci1")
+    #expect(none.adapter(nil, current: "/org/bluez/hci9") == "/org/bluez/hci1", "one that is gone is not kept")
+  }
+}

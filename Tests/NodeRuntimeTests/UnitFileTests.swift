@@ -63,7 +63,11 @@ struct UnitFileTests {
   /// Codes after which a start would end the same way.
   @Test func faultsThatOnlyAPersonCanMendAreNotTriedAgain() throws {
     let unit = try Self.unit("relaychatd.service")
-    let codes = [ExitCode.usage, ExitCode.configuration, ExitCode.stateUnusable].map { "\($0)" }.joined(separator: " ")
+    let codes = [
+      ExitCode.usage, ExitCode.configuration, ExitCode.stateUnusable, ExitCode.stateRestored, ExitCode.keysLost,
+      ExitCode.keysNotMigrated, ExitCode.keysMissing, ExitCode.keysLocked, ExitCode.keysWrong, ExitCode.keysCorrupt,
+      ExitCode.keysChanged, ExitCode.keysWiped,
+    ].map { "\($0)" }.joined(separator: " ")
     #expect(unit["Restart"] == "on-failure" && unit["RestartPreventExitStatus"] == codes)
   }
 }

@@ -11,6 +11,7 @@ extension FakeBlueZ {
   package func block(_ number: Int, _ isBlocked: Bool) async {
     state.adapters[number].isBlocked = isBlocked
     if isBlocked { await power(number, false) }
+    if state.adapters[number].isPlugged { await export(adapter: number) }
   }
 
   package func power(_ number: Int, _ isPowered: Bool) async {

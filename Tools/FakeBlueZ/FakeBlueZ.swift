@@ -135,6 +135,7 @@ package actor FakeBlueZ {
   func export(adapter number: Int) async {
     let path = FakeState.path(number)
     let properties = adapterProperties(number)
+    let isBlocked = state.adapters[number].isBlocked
     let count = state.adapters[number].advertised.count + state.adapters[number].foreignAdvertisements
     await bus?.export(
       DBusObject(
@@ -149,6 +150,9 @@ package actor FakeBlueZ {
             set: { [requests] name, value in
               guard name == "Powered", let isPowered = value.asBool else {
                 return .error(name: DBusErrorName.readOnly, message: name)
+              }
+              guard !isPowered || !isBlocked else {
+                return .error(name: "org.bluez.Error.Blocked", message: "Blocked through rfkill")
               }
               requests.offer(PowerRequest(adapter: number, isPowered: isPowered))
               return .nothing
