@@ -294,31 +294,6 @@ actor BlueZHost {
     if isOther { meetConnected() }
   }
 
-  /// Another adapter is used from now on: what we have at the former one would answer for us there, as nobody.
-  private func leave(_ former: String) {
-    guard mirror.properties(former, BlueZNames.adapter) != nil else { return }
-    for device in peers.keys.sorted() where mirror.isConnected(device) {
-      outgoing.offer(.call(BlueZNames.service, device, BlueZNames.device, "Disconnect"))
-    }
-    let ends: [(String, String, [DBusValue])] = [
-      (BlueZNames.adapter, "StopDiscovery", []),
-      (BlueZNames.advertisingManager, "UnregisterAdvertisement", [.objectPath(BlueZNames.advertisementPath)]),
-      (BlueZNames.gattManager, "UnregisterApplication", [.objectPath(BlueZNames.applicationPath)]),
-    ]
-    for (interface, method, arguments) in ends {
-      outgoing.offer(.call(BlueZNames.service, former, interface, method, arguments))
-    }
-  }
-
-  /// Devices that were connected before their adapter was taken up: left over from a crash, or faster than we are.
-  private func meetConnected() {
-    guard let adapter else { return }
-    for device in mirror.paths(with: BlueZNames.device, below: adapter + "/")
-    where peers[device] == nil && mirror.isConnected(device) {
-      connected(device)
-    }
-  }
-
   private func tellState(isPowered: Bool, isUsable: Bool) {
     let new: TransportState
     if mirror.owner == nil {
