@@ -5,7 +5,9 @@ import Programs
 let program = Program(relaychatCommand, clock: ContinuousClock()) { $0.command.name == "listen" }
 
 let code = await program.run { (context) throws(ProgramFailure) in
-  switch context.invocation.command.name {
+  // A command with commands of its own is meant by the first of its words.
+  switch context.invocation.commands[1].name {
+  case "store": try await store(context)
   case "status": try await showStatus(context)
   case "peers": try await listPeers(context)
   case "links": try await listLinks(context)

@@ -12,7 +12,8 @@ package enum StateDirectoryError: Error, Equatable {
 /// The directory that holds everything a node must not forget, and the lock that keeps a second node out.
 ///
 /// Mode 0700, every file in it 0600. The lock is `flock` on the file `lock`, so it goes with the process however that
-/// ends. Layout: `plain.db` keys and settings, `archive.db` messages and contacts, `lock`.
+/// ends. Layout: `keys.v1` what opens the rest, `store.db` keys and settings, `plain.db` the same where it is not sealed yet,
+/// `archive.db` messages and contacts, `lock`.
 package final class StateDirectory: Sendable {
   package let path: String
   private let descriptor: Int32
@@ -39,6 +40,7 @@ package final class StateDirectory: Sendable {
   deinit { close(descriptor) }
 
   package var plainPath: String { path + "/plain.db" }
+  package var storePath: String { path + "/store.db" }
   package var archivePath: String { path + "/archive.db" }
 
   private static func owner(_ descriptor: Int32) -> Int32? {

@@ -14,6 +14,8 @@ package enum ExitCode {
   package static let fingerprintDiffers: Int32 = 10
   /// What was scanned is of another peer than the one to be verified.
   package static let scannedAnotherPeer: Int32 = 11
+  /// Of relaychatd: a file of the state was put back from a copy while the rest was not.
+  package static let stateRestored: Int32 = 10
   /// The slot file is gone, and what it opens is there.
   package static let keysLost: Int32 = 12
   /// The plain store of earlier builds is there and has no slot file yet.

@@ -34,6 +34,14 @@ public enum ControlCall: Sendable, Equatable {
   case unblockContact(PeerParameters)
   /// `contact.fingerprint`: the digits that two people compare.
   case fingerprint(PeerParameters)
+  /// `store.status`: where settings and keys lie, and how far their move into the sealed store is.
+  case storeStatus
+  /// `store.migrate`: begins the move, or takes the steps of it that have been earned.
+  case migrateStore(MigrateStoreParameters)
+  /// `store.verify`: compares all that both stores have; what differs is settled by a second call.
+  case verifyStore
+  /// `store.rollback`: the plain store alone counts again, as long as it is there.
+  case rollBackStore
 
   public var method: ControlMethod {
     switch self {
@@ -54,6 +62,10 @@ public enum ControlCall: Sendable, Equatable {
     case .blockContact: .blockContact
     case .unblockContact: .unblockContact
     case .fingerprint: .fingerprint
+    case .storeStatus: .storeStatus
+    case .migrateStore: .migrateStore
+    case .verifyStore: .verifyStore
+    case .rollBackStore: .rollBackStore
     }
   }
 }
@@ -77,14 +89,18 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case blockContact = "contact.block"
   case unblockContact = "contact.unblock"
   case fingerprint = "contact.fingerprint"
+  case storeStatus = "store.status"
+  case migrateStore = "store.migrate"
+  case verifyStore = "store.verify"
+  case rollBackStore = "store.rollback"
 
   public var permission: ControlPermission {
     switch self {
     case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
-      .fingerprint:
+      .fingerprint, .storeStatus:
       .read
     case .sendMessage, .markRead, .ping, .acknowledge: .send
-    case .stop, .trustContact, .blockContact, .unblockContact: .admin
+    case .stop, .trustContact, .blockContact, .unblockContact, .migrateStore, .verifyStore, .rollBackStore: .admin
     }
   }
 }

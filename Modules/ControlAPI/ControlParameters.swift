@@ -119,6 +119,16 @@ public struct TrustParameters: ControlParameters, Equatable {
   func check() throws(ControlError) { try checkReference(peer, "peer") }
 }
 
+public struct MigrateStoreParameters: ControlParameters, Equatable {
+  /// Whether to wait for no days and restarts without trouble.
+  public var isImpatient: Bool?
+
+  public init(isImpatient: Bool? = nil) { self.isImpatient = isImpatient }
+
+  static let names: Set<String> = ["isImpatient"]
+  func check() throws(ControlError) {}
+}
+
 public struct SubscribeParameters: ControlParameters, Equatable {
   public enum Kind: String, Sendable, Codable, CaseIterable {
     /// Messages and what became of our own.

@@ -95,7 +95,8 @@ private struct RequestForm: Encodable {
     case .trustContact(let parameters): try container.encode(parameters, forKey: name)
     case .blockContact(let parameters), .unblockContact(let parameters), .fingerprint(let parameters):
       try container.encode(parameters, forKey: name)
-    case .status, .stop, .listPeers, .listLinks, .listContacts: break
+    case .migrateStore(let parameters): try container.encode(parameters, forKey: name)
+    case .status, .stop, .listPeers, .listLinks, .listContacts, .storeStatus, .verifyStore, .rollBackStore: break
     }
   }
 }
@@ -151,6 +152,10 @@ private struct RequestReading: Decodable {
     case .ping: return .ping(try read(container))
     case .subscribe: return .subscribe(try read(container))
     case .acknowledge: return .acknowledge(try read(container))
+    case .storeStatus: return try none(.storeStatus, container)
+    case .migrateStore: return .migrateStore(try read(container))
+    case .verifyStore: return try none(.verifyStore, container)
+    case .rollBackStore: return try none(.rollBackStore, container)
     }
   }
 

@@ -8,6 +8,8 @@ public enum ControlClientLimits {
   public static let bytesOfRequests = 1 << 20
   /// How long an answer may take when the caller does not say.
   public static let deadline = Duration.seconds(10)
+  /// How long the daemon may work on its store: ten thousand values on a slow card.
+  public static let storeDeadline = Duration.seconds(600)
   /// Bytes read from the socket at once.
   static let bytesOfTurn = 65_536
 }

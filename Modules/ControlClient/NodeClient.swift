@@ -124,6 +124,23 @@ public final class NodeClient: Sendable {
     try await call(.fingerprint(PeerParameters(peer: peer)))
   }
 
+  /// Where settings and keys lie.
+  public func store() async throws(ControlClientError) -> StoreRecord { try await call(.storeStatus) }
+
+  /// Begins the move into the sealed store, or goes on with it.
+  public func migrateStore(isImpatient: Bool) async throws(ControlClientError) -> StoreRecord {
+    let parameters = MigrateStoreParameters(isImpatient: isImpatient)
+    return try await call(.migrateStore(parameters), deadline: ControlClientLimits.storeDeadline)
+  }
+
+  public func verifyStore() async throws(ControlClientError) -> StoreReport {
+    try await call(.verifyStore, deadline: ControlClientLimits.storeDeadline)
+  }
+
+  public func rollBackStore() async throws(ControlClientError) -> StoreRecord {
+    try await call(.rollBackStore, deadline: ControlClientLimits.storeDeadline)
+  }
+
   public func acknowledge(cursor: UInt64) async throws(ControlClientError) {
     let _: Nothing = try await call(.acknowledge(AcknowledgeParameters(cursor: cursor)))
   }

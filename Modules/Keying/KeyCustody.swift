@@ -58,10 +58,14 @@ package struct KeyCustody: Sendable {
     return opened(file, dataKey: dataKey, by: provider)
   }
 
+  /// What is in the directory.
+  package func inventory() throws(KeyingError) -> StateInventory {
+    StateInventory(names: try filing { () throws(FileSystemError) in try fileSystem.names(in: directory) })
+  }
+
   /// What may be done here; finishes a wipe that had begun.
   func step(for purpose: OpeningRules.Purpose, mayFinishWipe: Bool = true) throws(KeyingError) -> OpeningRules.Step {
-    let names = try filing { () throws(FileSystemError) in try fileSystem.names(in: directory) }
-    let step = try OpeningRules.step(for: purpose, in: directory, holding: StateInventory(names: names))
+    let step = try OpeningRules.step(for: purpose, in: directory, holding: try inventory())
     if step == .finishWipe {
       throw mayFinishWipe ? .wiped(try finishWipe()) : .wipePending(directory: directory)
     }

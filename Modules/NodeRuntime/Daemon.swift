@@ -32,7 +32,8 @@ public enum Daemon {
 
   /// Runs a daemon until SIGTERM, `node.stop` or a failure.
   ///
-  /// - Returns: the exit code: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable. What was wrong was
+  /// - Returns: the exit code: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable, 10 to 19 keys
+  ///   refused. What was wrong was
   ///   said in one sentence on standard error.
   public static func run(
     arguments: [String], environment: [String: String], transports: [TransportFactory]
@@ -45,6 +46,7 @@ public enum Daemon {
   package static func run(
     arguments: [String], environment: [String: String], transports: [TransportFactory], security: Node.SecurityDouble?
   ) async -> Int32 {
+    if arguments.first == "init" { return InitCommand.run(Array(arguments.dropFirst()), environment: environment) }
     let command = DaemonCommand.table(transports: transports)
     do throws(DaemonError) {
       switch try parse(arguments, command) {

@@ -32,6 +32,7 @@ enum DaemonCommand {
         CommandOption(
           "state", short: "s", value: "DIRECTORY", help: "Where keys and messages are kept, mode 0700.",
           environment: "RELAYCHAT_STATE", key: "node.state"),
+      ] + KeySource.options + [
         CommandOption(
           "socket", value: "PATH", help: "The control socket.", environment: "RELAYCHAT_SOCKET", key: "control.socket"),
         CommandOption(
@@ -46,7 +47,8 @@ enum DaemonCommand {
       ],
       openSections: ["transport."],
       notes: [
-        "Exit codes: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable.",
+        "Exit codes: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable, 10 to 19 keys refused.",
+        "relaychatd init makes a node whose state is sealed; relaychatd init --help explains it.",
         "SIGTERM stops, a second one at once.",
       ])
   }

@@ -20,6 +20,7 @@ struct DaemonConfiguration: Sendable {
   var isNamedInRoutes: Bool
   var communityKey: CommunityKey?
   var statePath: String
+  var key: KeySource?
   var socketPath: String
   var group: String?
   var logLevel: LogLevel
@@ -37,6 +38,7 @@ struct DaemonConfiguration: Sendable {
     do throws(SettingError) {
       isBot = try settings.flag("bot")
       isNamedInRoutes = try !settings.flag("no-route")
+      key = try KeySource(settings)
     } catch {
       throw .setting(error)
     }

@@ -3,6 +3,7 @@ internal import Arguments
 internal import ControlServer
 internal import Database
 internal import Identities
+internal import Keying
 internal import Lifecycle
 internal import Storing
 internal import Transports
@@ -22,18 +23,28 @@ enum DaemonError: Error {
   case database(DatabaseError)
   case store(StoreError)
   case identity(NodeIdentityError)
+  case keying(KeyingError)
+  /// There is a slot file, and nobody has said what opens it.
+  /// `init` was not told what is to hold the key.
+  case noKeyChosen
+  case noKeyNamed([KeySlot.Kind])
+  /// A file of the state was put back from a copy.
+  case stateRestored(directory: String, StateCounterVerdict)
   case socket(ControlSocketError)
   case signals
   case primitive
 
   var exitCode: Int32 {
     switch self {
-    case .usage, .noTransport: ExitCode.usage
+    case .usage, .noTransport, .noKeyChosen: ExitCode.usage
     case .setting(let error): error.exitCode
     case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
     case .state, .database, .store, .identity: ExitCode.stateUnusable
+    case .keying(let error): error.exitCode
+    case .noKeyNamed: ExitCode.keysMissing
+    case .stateRestored: ExitCode.stateRestored
     case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
     }
   }
@@ -70,6 +81,11 @@ enum DaemonError: Error {
     case .store(let error):
       return "The store cannot be used: \(shown("\(error)")); restore a copy of the state directory."
     case .identity(let error): return sentence(of: error)
+    case .keying(let error): return error.sentence
+    case .noKeyChosen:
+      return "Say what is to hold the key: --key passphrase, --key file:PATH or --key credential."
+    case .noKeyNamed(let kinds): return KeyingError.sentence(ofKeysHeldBy: kinds)
+    case .stateRestored(let directory, let verdict): return sentence(of: verdict, in: directory)
     case .socket(let error): return sentence(of: error)
     case .signals: return "The signal handlers cannot be installed; is another daemon in this process?"
     case .primitive: return "The cryptographic library or its random generator failed; the node does not start without."
@@ -83,6 +99,16 @@ enum DaemonError: Error {
       "Another daemon\(process.map { " (process \($0))" } ?? "") uses the state directory \(shown(path)); stop it, or give this one its own with --state."
     case .lockFailed(let path, let code): "The lock \(shown(path)) cannot be taken: \(text(code)); check who owns it."
     }
+  }
+
+  private func sentence(of verdict: StateCounterVerdict, in directory: String) -> String {
+    let older =
+      switch verdict {
+      case .slotFileIsOlder: "keys.v1"
+      case .same, .fileIsOlder: "store.db or plain.db"
+      }
+    return
+      "In \(shown(directory)) \(older) is from an earlier time than the rest: put back a copy of the whole directory, or use relaychat restore."
   }
 
   private func sentence(of error: PrivateDirectoryError) -> String {

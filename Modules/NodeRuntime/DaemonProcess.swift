@@ -4,6 +4,7 @@ internal import ControlServer
 internal import Database
 internal import Glibc
 internal import Identities
+internal import Keying
 internal import Lifecycle
 internal import Primitives
 internal import Sessions
@@ -21,7 +22,9 @@ enum DaemonProcess {
     _ = clinux_set_undumpable()
     let log = makeLog(configuration, environment: environment)
     let state = try openState(configuration.statePath)
-    let (plain, archive) = try openStores(state)
+    let vault = try await StateVault.open(
+      state, keys: configuration.key, environment: environment, wall: { TimeSource.system.wallMilliseconds() })
+    let (plain, archive) = (vault.store, vault.archive)
     let clock: FlooredClock
     do {
       clock = try await FlooredClock.load(
@@ -52,7 +55,8 @@ enum DaemonProcess {
     let events = ControlEvents()
     let controlCounters = node.counters.makeSet("control", of: ControlCounter.self)
     let service = NodeService(
-      node: node, stop: stop, version: Daemon.version, startedAt: time.now(), counters: node.counters)
+      node: node, stop: stop, version: Daemon.version, startedAt: time.now(), counters: node.counters,
+      vault: vault)
     try prepareSocketDirectory(configuration.socketPath)
     let server: ControlSocketServer
     do {
@@ -67,8 +71,12 @@ enum DaemonProcess {
     let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
     let parts = NodeParts(
       node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events),
-      clock: clock, stop: stop,
+      clock: clock, keeper: StoreKeeper(store: vault.migrating, time: time, log: log.labelled("store")), stop: stop,
       ready: ready, log: log)
+    if vault.protection == .none {
+      log.notice(
+        "at rest nothing is protected: whoever has the disk reads it; relaychatd init --help says how to seal it")
+    }
     log.notice("node starts", ["peer": .text(node.session.ownID.shortHex), "version": .text(Daemon.version)])
     let outcome = await ServiceGroup(
       [parts], stop: stop, signals: signals, clock: ContinuousClock.continuous, giveUp: { code in _exit(code) }
@@ -92,19 +100,9 @@ enum DaemonProcess {
     do { return try StateDirectory(path: path) } catch { throw .state(error) }
   }
 
-  private static func openStores(
-    _ state: StateDirectory
-  ) throws(DaemonError) -> (PlainStore, MessageArchive) {
-    do {
-      return (try PlainStore(path: state.plainPath), try MessageArchive(path: state.archivePath))
-    } catch {
-      throw .database(error)
-    }
-  }
-
   /// What the node calls itself: as told now, else as last time, else like the host.
   private static func profile(
-    _ configuration: DaemonConfiguration, plain: PlainStore
+    _ configuration: DaemonConfiguration, plain: any KeyValueStore
   ) async throws(DaemonError) -> Session.Profile {
     func text(_ name: String) async throws(DaemonError) -> String? {
       do { return (try await plain.get(name)).map { String(decoding: $0, as: UTF8.self) } } catch {
@@ -143,7 +141,7 @@ enum DaemonProcess {
   }
 
   private static func makeTransports(
-    _ configuration: DaemonConfiguration, time: TimeSource, name: String, plain: PlainStore, log: Log
+    _ configuration: DaemonConfiguration, time: TimeSource, name: String, plain: any KeyValueStore, log: Log
   ) throws(DaemonError) -> [NodeParts.RunningTransport] {
     let seed: UInt64
     do { seed = try RandomSource.system.u64() } catch { throw .primitive }
@@ -167,7 +165,7 @@ enum DaemonProcess {
   }
 
   private static func makeNode(
-    _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [any Transport], plain: PlainStore,
+    _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [any Transport], plain: any KeyValueStore,
     archive: MessageArchive, time: TimeSource, log: Log, configuration: DaemonConfiguration,
     security: Node.SecurityDouble?
   ) throws(DaemonError) -> Node {

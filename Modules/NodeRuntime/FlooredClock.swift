@@ -9,14 +9,14 @@ struct FlooredClock: Service {
   static let floorName = "clock.floor"
 
   let time: TimeSource
-  private let plain: PlainStore
+  private let plain: any KeyValueStore
   private let log: Log
 
   /// - Parameters:
   ///   - system: the clocks of the machine.
   ///   - isSynchronised: whether something keeps the time of day right.
   static func load(
-    from plain: PlainStore, system: TimeSource, isSynchronised: @escaping @Sendable () -> Bool, log: Log
+    from plain: any KeyValueStore, system: TimeSource, isSynchronised: @escaping @Sendable () -> Bool, log: Log
   ) async throws(StoreError) -> FlooredClock {
     let kept = try await plain.get(floorName)
     let floor = ClockFloor(
@@ -31,7 +31,7 @@ struct FlooredClock: Service {
     return FlooredClock(time: time, plain: plain, log: log)
   }
 
-  private init(time: TimeSource, plain: PlainStore, log: Log) {
+  private init(time: TimeSource, plain: any KeyValueStore, log: Log) {
     self.time = time
     self.plain = plain
     self.log = log

@@ -72,6 +72,19 @@ extension KeyingError {
     }
   }
 
+  /// One sentence for a node whose keys somebody holds whom nobody has named.
+  static func sentence(ofKeysHeldBy kinds: [KeySlot.Kind]) -> String {
+    let options = kinds.map { kind in
+      switch kind {
+      case .credential: "--key credential"
+      case .passphrase: "--key passphrase"
+      case .keyFile: "--key file:PATH"
+      }
+    }
+    return
+      "The keys of this node are held by a \(kinds.map(name).joined(separator: " or a ")); say so with \(options.joined(separator: " or "))."
+  }
+
   private static func name(_ kind: KeySlot.Kind) -> String {
     switch kind {
     case .credential: "credential of the service manager"

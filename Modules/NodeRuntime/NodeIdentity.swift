@@ -32,7 +32,7 @@ struct NodeIdentity: ~Copyable {
 
   /// - Parameter mayBegin: whether there may be no keys yet.
   static func load(
-    from store: PlainStore, mayBegin: Bool, random: RandomSource, wall: UInt64
+    from store: any KeyValueStore, mayBegin: Bool, random: RandomSource, wall: UInt64
   ) async throws(NodeIdentityError) -> NodeIdentity {
     do {
       let sequence = (try await store.get(sequenceName)).map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0
@@ -60,14 +60,14 @@ struct NodeIdentity: ~Copyable {
   }
 
   /// Makes keys and sequence durable together. Of keys that are no more nothing is left when this returns.
-  static func save(_ secret: consuming Secret, sequence: UInt64, in store: PlainStore) async throws(StoreError) {
+  static func save(_ secret: consuming Secret, sequence: UInt64, in store: any KeyValueStore) async throws(StoreError) {
     // The store takes arrays and binds their memory as it is: the one copy is wiped when it is written.
     var values = [(keysName, [UInt8](copying: secret.bytes)), (sequenceName, encode(sequence))]
     defer { Self.wipe(&values[0].1) }
     try await store.put(values, isErasing: true)
   }
 
-  private static func save(sequence: UInt64, in store: PlainStore) async throws(StoreError) {
+  private static func save(sequence: UInt64, in store: any KeyValueStore) async throws(StoreError) {
     try await store.put([(sequenceName, encode(sequence))])
   }
 

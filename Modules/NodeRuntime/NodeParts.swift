@@ -21,6 +21,7 @@ struct NodeParts: Service {
   let server: ControlSocketServer
   let bridge: EventBridge
   let clock: FlooredClock
+  let keeper: StoreKeeper
   let stop: Stop
   let ready: ReadinessNotification
   let log: Log
@@ -40,6 +41,7 @@ struct NodeParts: Service {
       group.addTask { await self.node.run() }
       group.addTask { await self.bridge.run() }
       group.addTask { await self.clock.run() }
+      group.addTask { await self.keeper.run() }
       group.addTask { try await self.server.run() }
       group.addTask {
         _ = await self.stop.reached(.graceful)

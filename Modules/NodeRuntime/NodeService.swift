@@ -15,6 +15,7 @@ struct NodeService: ControlService {
   let version: String
   let startedAt: MonotonicTime
   let counters: CounterRegistry
+  let vault: StateVault
 
   func handle(_ call: ControlCall, from caller: ControlCaller) async throws(ControlError) -> ControlResult {
     switch call {
@@ -69,6 +70,11 @@ struct NodeService: ControlService {
       let peer = try await resolve(parameters.peer)
       let contact = await node.session.contact(peer.id) ?? Contact(peer: peer.id, name: peer.name)
       return .contact(ContactRecord(contact, ownID: node.session.ownID))
+    case .storeStatus: return .store(try await vault.record())
+    case .migrateStore(let parameters):
+      return .store(try await vault.migrate(isImpatient: parameters.isImpatient ?? false))
+    case .verifyStore: return .storeReport(try await vault.verify())
+    case .rollBackStore: return .store(try await vault.rollBack())
     }
   }
 
@@ -84,7 +90,7 @@ struct NodeService: ControlService {
           state: transport.state.value.rawValue)
       },
       linkCount: await node.links.records().count { $0.isActive }, peerCount: await node.session.peers().count,
-      counters: counters.snapshot(), statePhase: "plain", residentBytes: ProcessMemory.residentBytes())
+      counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes())
   }
 
   // MARK: Messages

@@ -6,10 +6,10 @@ internal import Transports
 /// `transport.SCHEME.KEY`.
 actor TransportShelf {
   private let scheme: String
-  private let store: PlainStore
+  private let store: any KeyValueStore
   private let log: Log
 
-  init(scheme: String, store: PlainStore, log: Log) {
+  init(scheme: String, store: any KeyValueStore, log: Log) {
     self.scheme = scheme
     self.store = store
     self.log = log

@@ -44,6 +44,12 @@ final class PlainService: ControlService {
     case .trustContact(let parameters): return .contact(Self.contact(parameters.peer))
     case .blockContact(let parameters), .unblockContact(let parameters), .fingerprint(let parameters):
       return .contact(Self.contact(parameters.peer))
+    case .storeStatus, .migrateStore, .rollBackStore:
+      return .store(
+        StoreRecord(
+          phase: .plain, protection: .none, plainValues: 1, sealedValues: nil, markedNames: 0, openMismatches: 0,
+          troubles: [], missing: [StoreRecord.Missing(kind: .word)], canRollBack: true))
+    case .verifyStore: return .storeReport(StoreReport(compared: 1, copied: 0, settled: 0, mismatches: 0))
     case .ping:
       // Answered when the test says so, or never.
       if pings.poll() == nil, await Channel<Void>(capacity: 1).next() == nil {

@@ -1,0 +1,106 @@
+/// What `store.status`, `store.migrate` and `store.rollback` answer: where settings and keys lie, and how far they are on
+/// their way from the plain store of earlier builds to the sealed one.
+public struct StoreRecord: Codable, Sendable, Equatable {
+  public enum Phase: String, Codable, Sendable, CaseIterable {
+    case plain, doubleWrite, verify, copyAll, sealed
+  }
+
+  /// What keeps a thief of the disk from reading it.
+  public enum Protection: String, Codable, Sendable, CaseIterable {
+    case credential, passphrase
+    /// A key file outside the state directory; as safe as that place is.
+    case keyFile
+    /// Whoever has the disk reads everything.
+    case none
+  }
+
+  /// How often the sealed path failed in one way, and when; milliseconds since 1970.
+  public struct Trouble: Codable, Sendable, Equatable {
+    public enum Kind: String, Codable, Sendable, CaseIterable { case keyFetch, open, seal, write, mismatch }
+
+    public var kind: Kind
+    public var count: UInt64
+    public var firstMilliseconds: UInt64
+    public var lastMilliseconds: UInt64
+
+    public init(kind: Kind, count: UInt64, firstMilliseconds: UInt64, lastMilliseconds: UInt64) {
+      self.kind = kind
+      self.count = count
+      self.firstMilliseconds = firstMilliseconds
+      self.lastMilliseconds = lastMilliseconds
+    }
+  }
+
+  /// What holds the next step up.
+  public struct Missing: Codable, Sendable, Equatable {
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+      /// The sealed store is not open.
+      case sealedStore
+      /// Names that differ between the stores, to be settled by `store.verify`.
+      case mismatches
+      /// Names that the sealed store does not have right.
+      case names
+      /// Names that find no room in the sealed store.
+      case room
+      /// Time without trouble, in milliseconds.
+      case milliseconds
+      /// Restarts without trouble.
+      case restarts
+      /// It begins with `store.migrate`.
+      case word
+    }
+
+    public var kind: Kind
+    public var count: UInt64?
+
+    public init(kind: Kind, count: UInt64? = nil) {
+      self.kind = kind
+      self.count = count
+    }
+  }
+
+  public var phase: Phase
+  public var protection: Protection
+  public var plainValues: Int?
+  public var sealedValues: Int?
+  public var markedNames: Int
+  public var openMismatches: Int
+  public var troubles: [Trouble]
+  public var missing: [Missing]
+  public var canRollBack: Bool
+  /// Why the deleted plain store is not wholly gone; a code of errno.
+  public var leftover: Int32?
+
+  public init(
+    phase: Phase, protection: Protection, plainValues: Int?, sealedValues: Int?, markedNames: Int, openMismatches: Int,
+    troubles: [Trouble], missing: [Missing], canRollBack: Bool, leftover: Int32? = nil
+  ) {
+    self.phase = phase
+    self.protection = protection
+    self.plainValues = plainValues
+    self.sealedValues = sealedValues
+    self.markedNames = markedNames
+    self.openMismatches = openMismatches
+    self.troubles = troubles
+    self.missing = missing
+    self.canRollBack = canRollBack
+    self.leftover = leftover
+  }
+}
+
+/// What `store.verify` answers.
+public struct StoreReport: Codable, Sendable, Equatable {
+  public var compared: Int
+  public var copied: Int
+  /// Names that differed before and have the plain value in both stores now.
+  public var settled: Int
+  /// Names found to differ now; they are read from the plain store until another `store.verify` settles them.
+  public var mismatches: Int
+
+  public init(compared: Int, copied: Int, settled: Int, mismatches: Int) {
+    self.compared = compared
+    self.copied = copied
+    self.settled = settled
+    self.mismatches = mismatches
+  }
+}

@@ -1,0 +1,21 @@
+internal import Storing
+internal import Streams
+internal import Telemetry
+
+/// Lets a store go on with its move into the sealed form when the days for it have passed.
+struct StoreKeeper: Sendable {
+  let store: MigratingStore?
+  let time: TimeSource
+  let log: Log
+
+  func run() async {
+    guard let store else { return }
+    while !Task.isCancelled {
+      try? await time.sleep(time.now().advanced(by: NodeRuntimeLimits.storeInterval))
+      guard !Task.isCancelled else { return }
+      do { try await store.advance() } catch {
+        log.error("the store could not go on with its move", ["reason": .description(error)])
+      }
+    }
+  }
+}

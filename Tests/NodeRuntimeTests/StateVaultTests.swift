@@ -1,0 +1,159 @@
+import Archive
+import ControlAPI
+import Foundation
+import Keying
+import Primitives
+import Storing
+import TestKit
+import Testing
+
+@testable import NodeRuntime
+
+/// What is opened at the start, and what is refused: each refusal with its own code and every file as it was.
+struct StateVaultTests {
+  private final class Folder {
+    let path = NSTemporaryDirectory() + "vault-\(UUID().uuidString)"
+    let keyPath: String
+
+    init() throws {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      keyPath = path + "/key"
+      try writeKey("7", to: keyPath)
+    }
+
+    func writeKey(_ digit: String, to path: String) throws {
+      // Not all alike, or it would be no key.
+      try (String(repeating: digit, count: 63) + "a").write(toFile: path, atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var state: String { path + "/state" }
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: state)) ?? []).sorted() }
+
+    /// Every file, for the proof that nothing was touched.
+    var contents: [String: Data] {
+      Dictionary(
+        uniqueKeysWithValues: names.filter { $0 != "lock" }.map { name in
+          (name, FileManager.default.contents(atPath: state + "/" + name) ?? Data())
+        })
+    }
+
+    func source(_ path: String? = nil) -> KeySource {
+      KeySource(.file(path: path ?? keyPath, isInsecureAllowed: false))
+    }
+
+    func open(_ keys: KeySource?) async throws -> StateVault {
+      try await StateVault.open(
+        StateDirectory(path: state), keys: keys, environment: [:], wall: { 1_800_000_000_000 })
+    }
+
+    func initialise() -> Int32 {
+      InitCommand.run(["--state", state, "--key", "file:" + keyPath], environment: [:])
+    }
+
+    func refusal(_ keys: KeySource?) async -> Int32? {
+      do {
+        _ = try await open(keys)
+        return nil
+      } catch { return (error as? DaemonError)?.exitCode }
+    }
+  }
+
+  @Test func withoutAKeyAnEmptyDirectoryIsKeptPlainlyAndSaysSo() async throws {
+    let folder = try Folder()
+    let vault = try await folder.open(nil)
+    #expect(vault.migrating == nil && vault.protection == .none)
+    #expect(try await vault.record().protection == .none)
+    #expect(folder.names.contains("plain.db") && !folder.names.contains("keys.v1"))
+  }
+
+  @Test func onlyInitMakesKeysAndMakesThemOnce() async throws {
+    let folder = try Folder()
+    #expect(await folder.refusal(folder.source()) == 5)
+    #expect(!folder.names.contains("keys.v1"))
+    #expect(folder.initialise() == 0)
+    #expect(folder.initialise() == 5)
+    let vault = try await folder.open(folder.source())
+    try await vault.store.put([("a", [1, 2, 3])], isErasing: false)
+    #expect(try await vault.record().phase == .sealed)
+    #expect(!folder.names.contains("plain.db"))
+  }
+
+  @Test func plainStoreMovesOverAndKeepsEveryValue() async throws {
+    let folder = try Folder()
+    let values = (0..<40).map { (name: "name \($0)", value: [UInt8](repeating: UInt8($0), count: $0 * 7)) }
+    do {
+      let plain = try await folder.open(nil)
+      try await plain.store.put(values, isErasing: false)
+    }
+    let first = try await folder.open(folder.source())
+    #expect(try await first.record().phase == .plain)
+    #expect(try await first.migrate(isImpatient: false).phase == .doubleWrite)
+    #expect(try await first.verify().mismatches == 0)
+    #expect(try await first.rollBack().phase == .plain)
+    #expect(try await first.migrate(isImpatient: true).phase == .sealed)
+    let again = try await folder.open(folder.source())
+    for (name, value) in values { #expect(try await again.store.get(name) == value) }
+    #expect(!folder.names.contains { $0.hasPrefix("plain.db") })
+    await #expect(throws: ControlError.self) { try await again.rollBack() }
+  }
+
+  @Test func refusalsHaveTheirOwnCodesAndTouchNothing() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    do { _ = try await folder.open(folder.source()) }
+    let before = folder.contents
+    #expect(await folder.refusal(nil) == 14, "nobody named what holds the key")
+    #expect(await folder.refusal(folder.source(folder.path + "/elsewhere")) == 14, "it is not there")
+    #expect(await folder.refusal(KeySource(.credential)) == 18, "another than recorded")
+    let other = folder.path + "/other"
+    try folder.writeKey("8", to: other)
+    #expect(await folder.refusal(folder.source(other)) == 16, "the wrong one")
+    #expect(folder.contents == before)
+    let slots = folder.state + "/keys.v1"
+    let kept = try #require(FileManager.default.contents(atPath: slots))
+    var damaged = kept
+    damaged[damaged.count - 1] ^= 1
+    try damaged.write(to: URL(fileURLWithPath: slots))
+    #expect(await folder.refusal(folder.source()) == 17, "damaged")
+    try FileManager.default.removeItem(atPath: slots)
+    #expect(await folder.refusal(folder.source()) == 12, "lost")
+    try kept.write(to: URL(fileURLWithPath: slots))
+    #expect(folder.contents == before)
+    #expect(await folder.refusal(folder.source()) == nil)
+  }
+
+  @Test(arguments: ["store.db", "keys.v1"])
+  func fileThatIsPutBackFromACopyIsRefused(name: String) async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    do { _ = try await folder.open(folder.source()) }
+    let copy = folder.contents
+    for _ in 0..<2 { _ = try await folder.open(folder.source()) }
+    let file = URL(fileURLWithPath: folder.state + "/" + name)
+    let kept = try Data(contentsOf: file)
+    try #require(copy[name]).write(to: file)
+    let before = folder.contents
+    #expect(await folder.refusal(folder.source()) == 10)
+    #expect(folder.contents == before)
+    try kept.write(to: file)
+    #expect(await folder.refusal(folder.source()) == nil)
+  }
+
+  /// The node may die between telling the store of an opening and telling the slot file.
+  @Test func openingThatWasHalfCountedIsNoCopy() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    do { _ = try await folder.open(folder.source()) }
+    let slots = URL(fileURLWithPath: folder.state + "/keys.v1")
+    for _ in 0..<3 {
+      let before = try Data(contentsOf: slots)
+      do { _ = try await folder.open(folder.source()) }
+      try before.write(to: slots)
+      #expect(await folder.refusal(folder.source()) == nil)
+    }
+  }
+}
