@@ -31,9 +31,11 @@ struct CrashRun {
   func cuts() async throws -> CutChecker.Tally {
     var work: [(checker: CutChecker, segment: Segment)] = []
     for seed in firstSeed..<(firstSeed + UInt64(journeys)) {
-      let recording = try await Recording(Journey(seed: seed, length: length), seed: seed)
-      let checker = CutChecker(wall: recording.wall, seed: seed, seeds: seeds)
-      work += recording.segments.map { (checker, $0) }
+      for journey in [Journey(seed: seed, length: length), .sealed(seed: seed, length: length)] {
+        let recording = try await Recording(journey, seed: seed)
+        let checker = CutChecker(wall: recording.wall, seed: seed, seeds: seeds)
+        work += recording.segments.map { (checker, $0) }
+      }
     }
     let bar = ProgressBar("cuts", total: work.map(\.segment.operations.count).reduce(0, +))
     var tally = CutChecker.Tally()

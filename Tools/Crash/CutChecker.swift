@@ -70,7 +70,7 @@ struct CutChecker: Sendable {
     let disk = CutDisk(state, withoutSync: withoutSync)
     defer { disk.cut() }
     do {
-      let store = try NodeStore.open(disk, wall, mayBegin: call.mayBegin, seed: seed)
+      let store = try NodeStore.open(disk, wall, mayBegin: call.mayBegin, beginsSealed: call.beginsSealed, seed: seed)
       let found = try await store.found()
       guard found.values == call.before || found.values == call.after else {
         return "neither old nor new: \(Self.difference(found.values, call.after))"

@@ -45,6 +45,7 @@ struct Journey {
   static let names = ["identity", "name", "icon", "peers", "clock", "sequence", "prekey.1", "prekey.2", "note"]
 
   private let isLosing: Bool
+  private(set) var beginsSealed = false
 
   /// - Parameters:
   ///   - length: calls in each phase.
@@ -92,6 +93,19 @@ struct Journey {
     restart()
     calls(length / 2)
     steps += [.verify, .close]
+  }
+
+  /// A node that begins sealed, as `init` makes it: there never is a plain store.
+  static func sealed(seed: UInt64, length: Int) -> Journey {
+    var journey = Journey(seed: seed, length: 0)
+    journey.beginsSealed = true
+    journey.steps = [.open]
+    journey.calls(length)
+    journey.restart()
+    journey.calls(length)
+    journey.restart()
+    journey.steps += [.verify, .close]
+    return journey
   }
 
   private mutating func restart(isAdvancing: Bool = true) {

@@ -24,7 +24,9 @@ enum NodeStore {
   static let sealedName = "/store.db"
   static let plainName = "/plain.db"
 
-  static func open(_ disk: CutDisk, _ wall: Wall, mayBegin: Bool, seed: UInt64) throws(StoreError) -> MigratingStore {
+  static func open(
+    _ disk: CutDisk, _ wall: Wall, mayBegin: Bool, beginsSealed: Bool = false, seed: UInt64
+  ) throws(StoreError) -> MigratingStore {
     let choices = Protected(SeededChoices(seed: seed))
     let random = RandomSource { span in
       for index in 0..<span.byteCount {
@@ -40,7 +42,7 @@ enum NodeStore {
     }
     return try MigratingStore(
       plainPath: disk.directory + plainName, provider: provider, settings: Migration.Settings(days: 1, restarts: 0),
-      mayBegin: mayBegin, disk: disk, wall: { wall.now })
+      mayBegin: mayBegin, beginsSealed: beginsSealed, disk: disk, wall: { wall.now })
   }
 }
 

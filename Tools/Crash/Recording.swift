@@ -7,6 +7,7 @@ struct Call: Sendable {
   var word: String
   /// Whether nothing was there before the process that made it, so that the store may begin.
   var mayBegin: Bool
+  var beginsSealed: Bool
   var phase: Migration.Phase
   var phaseAfter: Migration.Phase
   var before: [String: [UInt8]]
@@ -36,12 +37,14 @@ struct Recording {
   private var values: [String: [UInt8]] = [:]
   private var mayBegin = true
   private let seed: UInt64
+  private let beginsSealed: Bool
   private let withoutSync: (@Sendable (String) -> Bool)?
 
   init(
     _ journey: Journey, seed: UInt64, withoutSync: (@Sendable (String) -> Bool)? = nil
   ) async throws {
     self.seed = seed
+    beginsSealed = journey.beginsSealed
     self.withoutSync = withoutSync
     disk = CutDisk(withoutSync: withoutSync)
     segments = [Segment(disk: DiskState())]
@@ -53,7 +56,8 @@ struct Recording {
   private mutating func make(_ step: Step, _ number: Int) async throws {
     let start = disk.operationCount
     var call = Call(
-      number: number, word: step.word, mayBegin: mayBegin, phase: phase, phaseAfter: phase, before: values,
+      number: number, word: step.word, mayBegin: mayBegin, beginsSealed: beginsSealed, phase: phase, phaseAfter: phase,
+      before: values,
       after: values, operations: 0..<0)
     do {
       try await perform(step)
@@ -70,7 +74,8 @@ struct Recording {
   private mutating func perform(_ step: Step) async throws {
     switch step {
     case .open:
-      store = try NodeStore.open(disk, wall, mayBegin: mayBegin, seed: seed &+ UInt64(segments.count))
+      store = try NodeStore.open(
+        disk, wall, mayBegin: mayBegin, beginsSealed: beginsSealed, seed: seed &+ UInt64(segments.count))
       if let store {
         let found = try await store.found()
         guard found.values == values else { throw Failed(description: "found \(found.values), not \(values)") }
