@@ -70,7 +70,7 @@ struct CrashRun {
       for segment in recording.segments {
         for isBack in [false, true] {
           let run = FaultRun(
-            segment: segment, steps: FaultRun.script(isBack: isBack), wall: recording.wall, seed: firstSeed)
+            segment: segment, steps: FaultRun.script(isBack: isBack), start: recording.wall.now, seed: firstSeed)
           let calls = await run.calls(fault)
           work += stride(from: 0, to: calls.count, by: faultStride).map { (run, calls[$0]) }
         }

@@ -26,7 +26,8 @@ struct FaultRun: Sendable {
   /// Where a process starts, and what it is asked for.
   let segment: Segment
   let steps: [Step]
-  let wall: Wall
+  /// Milliseconds since 1970.
+  let start: UInt64
   let seed: UInt64
 
   /// The script: every kind of call, the step forward or back, and every kind again.
@@ -34,10 +35,12 @@ struct FaultRun: Sendable {
     let one = [UInt8](repeating: 1, count: 90)
     let long = [UInt8](repeating: 2, count: 5_000)
     return [
-      .open, .advance, .put(["fault": one], isErasing: false), .get("identity"), .remove(["peers"]),
-      .put(["identity": long, "note": one], isErasing: true), .verify, .nextDay, isBack ? .rollback : .advance,
-      .put(["peers": one], isErasing: false), .get("note"), .remove(["note"]), .migrate,
-      .put(["note": long], isErasing: true), .get("fault"), .get("peers"),
+      .open, .advance, .put(["fault": one], isErasing: false), .get("identity"),
+      // What is read after a write that failed in part is the old value or the new one, whichever store has it.
+      .put(["identity": one], isErasing: false), .get("identity"), .remove(["peers"]), .get("peers"),
+      .put(["identity": long, "note": one], isErasing: true), .get("identity"), .get("note"), .verify, .nextDay,
+      isBack ? .rollback : .advance, .put(["peers": one], isErasing: false), .get("note"), .remove(["note"]),
+      .get("note"), .migrate, .put(["note": long], isErasing: true), .get("fault"), .get("peers"),
     ]
   }
 
@@ -62,6 +65,7 @@ struct FaultRun: Sendable {
   }
 
   private func run(_ disk: CutDisk, fault: CutDisk.Fault) async -> Outcome {
+    let wall = Wall(at: start)
     var outcome = Outcome()
     var may = Expected(segment.calls.first?.before ?? [:])
     let mayBegin = segment.calls.first?.mayBegin ?? false
@@ -79,7 +83,7 @@ struct FaultRun: Sendable {
           }
         }
       }
-      do { try await perform(step, store, &may) } catch let error as Expected.Wrong {
+      do { try await perform(step, store, wall, &may) } catch let error as Expected.Wrong {
         outcome.fault = error.description
         return outcome
       } catch { outcome.errors += 1 }
@@ -92,11 +96,11 @@ struct FaultRun: Sendable {
       may.settle("clock", probe)
     } catch { outcome.errors += 1 }
     disk.cut()
-    outcome.fault = await look(disk, may, mayBegin: mayBegin)
+    outcome.fault = await look(disk, wall, may, mayBegin: mayBegin)
     return outcome
   }
 
-  private func perform(_ step: Step, _ store: MigratingStore?, _ may: inout Expected) async throws {
+  private func perform(_ step: Step, _ store: MigratingStore?, _ wall: Wall, _ may: inout Expected) async throws {
     switch step {
     case .put(let values, let isErasing):
       for (name, value) in values { may.allow(name, value) }
@@ -117,7 +121,7 @@ struct FaultRun: Sendable {
   }
 
   /// The power is cut as well, and the way is gone to its end.
-  private func look(_ disk: CutDisk, _ may: Expected, mayBegin: Bool) async -> String? {
+  private func look(_ disk: CutDisk, _ wall: Wall, _ may: Expected, mayBegin: Bool) async -> String? {
     for leftover in [Leftover.nothing, .some(seed: seed)] {
       let again = CutDisk(disk.snapshot.afterCut(leftover))
       defer { again.cut() }

@@ -7,7 +7,8 @@ import Streams
 
 /// Milliseconds since 1970, set by hand.
 final class Wall: Sendable {
-  private let time = Protected<UInt64>(1_700_000_000_000)
+  private let time: Protected<UInt64>
+  init(at start: UInt64 = 1_700_000_000_000) { time = Protected(start) }
   var now: UInt64 { time.withLock { $0 } }
   func passDay() { time.withLock { $0 += 86_400_000 } }
 }
