@@ -119,7 +119,9 @@ let modules: [Target] = [
 
   module("Storing", ["Bytes", "Verifying", "Lifecycle", "Database", "Primitives"]),
 
-  module("Archive", ["Bytes", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
+  module(
+    "Archive",
+    ["Bytes", "Verifying", "Lifecycle", "Database", "Identities", "Primitives", "WireFormat", "Sessions"]),
 
   module("ControlAPI", ["Bytes"]),
   module("ControlServer", ["Bytes", "Verifying", "Streams", "Telemetry", "Lifecycle", "ControlAPI", "CLinux"]),
@@ -147,7 +149,7 @@ let apps: [Target] = [
   app(
     "relaychat-bench",
     basics + pure + actors + [
-      "Transports", "LocalTransport", "Storing", "CLinux", "CCrypto", "CAllocations",
+      "Transports", "LocalTransport", "Database", "Storing", "Archive", "CLinux", "CCrypto", "CAllocations",
     ],
     path: "Tools/Bench", exclude: ["flynn"]),
 ]

@@ -90,7 +90,13 @@ let relaychatCommand = Command(
       "block", summary: "neither show nor pass on what a peer writes",
       examples: [CommandExample("relaychat block 1a2b3c4d", "by its ID, so that no namesake is meant")],
       arguments: [peerArgument]),
+    searchCommand,
+    exportCommand,
     storeCommand,
+    backupCommand,
+    restoreCommand,
+    wipeCommand,
+    keysCommand,
     Command(
       "unblock", summary: "take a block back",
       examples: [CommandExample("relaychat unblock 1a2b3c4d", "hear it again")],

@@ -13,13 +13,14 @@ func showStatus(_ context: ProgramContext) async throws(ProgramFailure) {
   let me = PeerReference(id: status.peerID, name: status.name)
   let icon = status.icon.isEmpty ? "" : TerminalText.neutralised(status.icon) + " "
   Output.line("\(icon)\(PeerText.name(me)), version \(status.version)")
-  Output.line("up \(PeerText.age(status.uptimeSeconds)), state \(TerminalText.neutralised(status.statePhase))")
+  Output.line("up \(PeerText.age(status.uptimeSeconds))")
   Output.line(
     "\(status.linkCount) \(status.linkCount == 1 ? "link" : "links"), \(status.peerCount) "
       + (status.peerCount == 1 ? "peer" : "peers"))
   for transport in status.transports {
     Output.line(TerminalText.neutralised("transport \(transport.name) (\(transport.scheme)): \(transport.state)"))
   }
+  if let store = status.store { for line in storeLines(store) { Output.line(line) } }
   if let bytes = status.residentBytes { Output.line("memory \(bytes / 1_048_576) MB") }
   var table = TextTable(["counter", "count"])
   for (group, reasons) in status.counters.sorted(by: { $0.key < $1.key }) {

@@ -8,6 +8,9 @@ let code = await program.run { (context) throws(ProgramFailure) in
   // A command with commands of its own is meant by the first of its words.
   switch context.invocation.commands[1].name {
   case "store": try await store(context)
+  case "search": try await searchMessages(context)
+  case "export": try await exportMessages(context)
+  case "backup", "restore", "wipe", "keys": try askDaemonProgram(context)
   case "status": try await showStatus(context)
   case "peers": try await listPeers(context)
   case "links": try await listLinks(context)

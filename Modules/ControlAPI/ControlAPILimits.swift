@@ -15,6 +15,10 @@ public enum ControlAPILimits {
   public static let bytesOfReference = 128
   /// Messages in one answer.
   public static let messagesPerList = 200
+  /// Messages in one page of the history: of the longest, in JSON escapes, so many fit an answer.
+  public static let messagesPerPage = 40
+  /// UTF-8 bytes of what is searched for.
+  public static let bytesOfSearch = 256
   /// Messages that one receipt speaks of.
   public static let messagesPerReceipt = 32
   /// Longest deadline of a ping.

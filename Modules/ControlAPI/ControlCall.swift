@@ -34,6 +34,10 @@ public enum ControlCall: Sendable, Equatable {
   case unblockContact(PeerParameters)
   /// `contact.fingerprint`: the digits that two people compare.
   case fingerprint(PeerParameters)
+  /// `messages.search`: messages that contain all of some words, newest first, a part of the history at a time.
+  case searchMessages(SearchParameters)
+  /// `messages.page`: the history from its beginning, a page at a time; also what blocked peers wrote.
+  case pageMessages(PageParameters)
   /// `store.status`: where settings and keys lie, and how far their move into the sealed store is.
   case storeStatus
   /// `store.migrate`: begins the move, or takes the steps of it that have been earned.
@@ -62,6 +66,8 @@ public enum ControlCall: Sendable, Equatable {
     case .blockContact: .blockContact
     case .unblockContact: .unblockContact
     case .fingerprint: .fingerprint
+    case .searchMessages: .searchMessages
+    case .pageMessages: .pageMessages
     case .storeStatus: .storeStatus
     case .migrateStore: .migrateStore
     case .verifyStore: .verifyStore
@@ -89,6 +95,8 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case blockContact = "contact.block"
   case unblockContact = "contact.unblock"
   case fingerprint = "contact.fingerprint"
+  case searchMessages = "messages.search"
+  case pageMessages = "messages.page"
   case storeStatus = "store.status"
   case migrateStore = "store.migrate"
   case verifyStore = "store.verify"
@@ -97,7 +105,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   public var permission: ControlPermission {
     switch self {
     case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
-      .fingerprint, .storeStatus:
+      .fingerprint, .storeStatus, .searchMessages, .pageMessages:
       .read
     case .sendMessage, .markRead, .ping, .acknowledge: .send
     case .stop, .trustContact, .blockContact, .unblockContact, .migrateStore, .verifyStore, .rollBackStore: .admin

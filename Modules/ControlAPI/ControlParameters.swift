@@ -119,6 +119,46 @@ public struct TrustParameters: ControlParameters, Equatable {
   func check() throws(ControlError) { try checkReference(peer, "peer") }
 }
 
+public struct SearchParameters: ControlParameters, Equatable {
+  /// Words between spaces, each of which is part of the text, in capitals or not.
+  public var text: String
+  /// `#public` or a peer: only what was said there.
+  public var with: String?
+  /// Where an earlier answer says to go on.
+  public var before: Int64?
+  public var limit: Int
+
+  public init(text: String, with: String? = nil, before: Int64? = nil, limit: Int = ControlAPILimits.messagesPerPage) {
+    self.text = text
+    self.with = with
+    self.before = before
+    self.limit = limit
+  }
+
+  static let names: Set<String> = ["text", "with", "before", "limit"]
+  func check() throws(ControlError) {
+    guard text.utf8.count <= ControlAPILimits.bytesOfSearch else {
+      throw ControlError(.tooLong, "text is too long", limit: ControlAPILimits.bytesOfSearch)
+    }
+    if let with { try checkReference(with, "with") }
+    try checkRange(limit, "limit", 1...ControlAPILimits.messagesPerPage)
+  }
+}
+
+public struct PageParameters: ControlParameters, Equatable {
+  /// Where an earlier answer says to go on; left out, the beginning.
+  public var after: Int64?
+  public var limit: Int
+
+  public init(after: Int64? = nil, limit: Int = ControlAPILimits.messagesPerPage) {
+    self.after = after
+    self.limit = limit
+  }
+
+  static let names: Set<String> = ["after", "limit"]
+  func check() throws(ControlError) { try checkRange(limit, "limit", 1...ControlAPILimits.messagesPerPage) }
+}
+
 public struct MigrateStoreParameters: ControlParameters, Equatable {
   /// Whether to wait for no days and restarts without trouble.
   public var isImpatient: Bool?

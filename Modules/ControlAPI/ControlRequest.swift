@@ -96,6 +96,8 @@ private struct RequestForm: Encodable {
     case .blockContact(let parameters), .unblockContact(let parameters), .fingerprint(let parameters):
       try container.encode(parameters, forKey: name)
     case .migrateStore(let parameters): try container.encode(parameters, forKey: name)
+    case .searchMessages(let parameters): try container.encode(parameters, forKey: name)
+    case .pageMessages(let parameters): try container.encode(parameters, forKey: name)
     case .status, .stop, .listPeers, .listLinks, .listContacts, .storeStatus, .verifyStore, .rollBackStore: break
     }
   }
@@ -152,6 +154,8 @@ private struct RequestReading: Decodable {
     case .ping: return .ping(try read(container))
     case .subscribe: return .subscribe(try read(container))
     case .acknowledge: return .acknowledge(try read(container))
+    case .searchMessages: return .searchMessages(try read(container))
+    case .pageMessages: return .pageMessages(try read(container))
     case .storeStatus: return try none(.storeStatus, container)
     case .migrateStore: return .migrateStore(try read(container))
     case .verifyStore: return try none(.verifyStore, container)

@@ -11,6 +11,7 @@ public enum ControlResult: Sendable, Equatable {
   case subscribed(SubscribeAnswer)
   case contacts([ContactRecord])
   case contact(ContactRecord)
+  case page(MessagePage)
   case store(StoreRecord)
   case storeReport(StoreReport)
   /// Of methods that have nothing to say: `node.stop`, `events.acknowledge`.
@@ -80,6 +81,7 @@ private struct ResponseForm: Encodable {
     case .subscribed(let answer): try container.encode(answer, forKey: name)
     case .contacts(let contacts): try container.encode(["contacts": contacts], forKey: name)
     case .contact(let contact): try container.encode(contact, forKey: name)
+    case .page(let page): try container.encode(page, forKey: name)
     case .store(let record): try container.encode(record, forKey: name)
     case .storeReport(let report): try container.encode(report, forKey: name)
     case .done: try container.encode([String: String](), forKey: name)

@@ -50,10 +50,13 @@ public struct StatusAnswer: Codable, Sendable, Equatable {
   /// What the state directory is doing: `ready`, `migrating`, …
   public var statePhase: String
   public var residentBytes: UInt64?
+  /// Where keys, settings and history lie, and what is still missing on their way into the sealed form.
+  public var store: StoreRecord?
 
   public init(
     version: String, uptimeSeconds: Double, peerID: String, name: String, icon: String, transports: [Transport],
-    linkCount: Int, peerCount: Int, counters: [String: [String: UInt64]], statePhase: String, residentBytes: UInt64?
+    linkCount: Int, peerCount: Int, counters: [String: [String: UInt64]], statePhase: String, residentBytes: UInt64?,
+    store: StoreRecord? = nil
   ) {
     self.version = version
     self.uptimeSeconds = uptimeSeconds
@@ -66,6 +69,7 @@ public struct StatusAnswer: Codable, Sendable, Equatable {
     self.counters = counters
     self.statePhase = statePhase
     self.residentBytes = residentBytes
+    self.store = store
   }
 }
 

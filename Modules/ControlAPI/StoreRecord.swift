@@ -59,6 +59,34 @@ public struct StoreRecord: Codable, Sendable, Equatable {
     }
   }
 
+  /// Messages and contacts.
+  public struct History: Codable, Sendable, Equatable {
+    public enum Phase: String, Codable, Sendable, CaseIterable {
+      case plain, sealing, sealed, unsealing
+    }
+
+    public var phase: Phase
+    /// The number of the last message dealt with while it is sealed, and the highest there is.
+    public var done: Int64
+    public var total: Int64
+    /// Bytes that the disk took for it, by day, and whether that is more than a memory card bears for ten years.
+    public var bytesWrittenToday: UInt64
+    public var bytesWrittenYesterday: UInt64
+    public var isOverBudget: Bool
+
+    public init(
+      phase: Phase, done: Int64, total: Int64, bytesWrittenToday: UInt64, bytesWrittenYesterday: UInt64,
+      isOverBudget: Bool
+    ) {
+      self.phase = phase
+      self.done = done
+      self.total = total
+      self.bytesWrittenToday = bytesWrittenToday
+      self.bytesWrittenYesterday = bytesWrittenYesterday
+      self.isOverBudget = isOverBudget
+    }
+  }
+
   public var phase: Phase
   public var protection: Protection
   public var plainValues: Int?
@@ -70,10 +98,11 @@ public struct StoreRecord: Codable, Sendable, Equatable {
   public var canRollBack: Bool
   /// Why the deleted plain store is not wholly gone; a code of errno.
   public var leftover: Int32?
+  public var history: History?
 
   public init(
     phase: Phase, protection: Protection, plainValues: Int?, sealedValues: Int?, markedNames: Int, openMismatches: Int,
-    troubles: [Trouble], missing: [Missing], canRollBack: Bool, leftover: Int32? = nil
+    troubles: [Trouble], missing: [Missing], canRollBack: Bool, leftover: Int32? = nil, history: History? = nil
   ) {
     self.phase = phase
     self.protection = protection
@@ -85,6 +114,7 @@ public struct StoreRecord: Codable, Sendable, Equatable {
     self.missing = missing
     self.canRollBack = canRollBack
     self.leftover = leftover
+    self.history = history
   }
 }
 

@@ -124,6 +124,19 @@ public final class NodeClient: Sendable {
     try await call(.fingerprint(PeerParameters(peer: peer)))
   }
 
+  /// Messages that contain all of some words, newest first; empty pages come too, until `next` is nil.
+  public func search(
+    _ text: String, with conversation: String? = nil, before: Int64? = nil,
+    limit: Int = ControlAPILimits.messagesPerPage
+  ) async throws(ControlClientError) -> MessagePage {
+    try await call(.searchMessages(SearchParameters(text: text, with: conversation, before: before, limit: limit)))
+  }
+
+  /// The history from its beginning.
+  public func page(after: Int64? = nil) async throws(ControlClientError) -> MessagePage {
+    try await call(.pageMessages(PageParameters(after: after)))
+  }
+
   /// Where settings and keys lie.
   public func store() async throws(ControlClientError) -> StoreRecord { try await call(.storeStatus) }
 

@@ -74,6 +74,17 @@ internal import CSQLite
     return bytes
   }
 
+  /// Whatever the column holds, for whoever copies rows as they are.
+  package func value(_ column: Int) throws(DatabaseError) -> DatabaseValue {
+    switch type(column) {
+    case SQLITE_INTEGER: .integer(try integer(column))
+    case SQLITE_FLOAT: .real(try real(column))
+    case SQLITE_TEXT: .text(try text(column))
+    case SQLITE_BLOB: .blob(try blob(column))
+    default: .null
+    }
+  }
+
   /// Also `SQLITE_NULL` for a column that the result does not have.
   private func type(_ column: Int) -> Int32 {
     let columns = unsafe Int(sqlite3_column_count(statement))

@@ -19,12 +19,17 @@ internal import CSQLite
   private var order: [String] = []
   private var durability = Durability.promised
   private var isInTransaction = false
+  private var pageSize: UInt64 = 0
 
   /// Opens the database, making the file and its directory when they are missing, and brings the schema up to date.
   ///
   /// `migrations` are scripts of which each takes the schema one version further; the number that has run is kept in
   /// `user_version`. A script that has shipped never changes.
-  package init(path: String, migrations: [String], on disk: any DatabaseDisk = SystemDisk()) throws(DatabaseError) {
+  ///
+  /// - Parameter isMigrating: false leaves the schema as it is, for whoever reads what is damaged.
+  package init(
+    path: String, migrations: [String], isMigrating: Bool = true, on disk: any DatabaseDisk = SystemDisk()
+  ) throws(DatabaseError) {
     self.path = path
     try disk.prepareFile(path)
     var opened: OpaquePointer?
@@ -48,7 +53,8 @@ internal import CSQLite
     // What is deleted or replaced is overwritten with zeros, not only marked as free.
     try execute("PRAGMA secure_delete = ON")
     try execute("PRAGMA wal_autocheckpoint = \(DatabaseLimits.pagesOfLog)")
-    try migrate(migrations)
+    if isMigrating { try migrate(migrations) }
+    pageSize = try first("PRAGMA page_size") { (row) throws(DatabaseError) in try row.number(0, as: UInt64.self) } ?? 0
   }
 
   deinit {
@@ -80,6 +86,13 @@ internal import CSQLite
     _ sql: String, _ values: [DatabaseValue] = [], _ read: (borrowing DatabaseRow) throws(DatabaseError) -> Result
   ) throws(DatabaseError) -> Result? {
     try rows(sql, values, limit: 1, read).first
+  }
+
+  /// Reads rows until `take` says that it has enough. The row is good only inside `take`, which may not use the database.
+  package func each(
+    _ sql: String, _ values: [DatabaseValue] = [], _ take: (borrowing DatabaseRow) throws(DatabaseError) -> Bool
+  ) throws(DatabaseError) {
+    try run(sql, values, take)
   }
 
   /// Rows that the last statement inserted, changed or deleted.
@@ -124,6 +137,47 @@ internal import CSQLite
   /// Throws `corrupt` when a page of the file is damaged.
   package func check() throws(DatabaseError) {
     guard try fault() == nil else { throw .corrupt(path: path, code: SQLITE_CORRUPT) }
+  }
+
+  /// The same for one table and its indices, whose name is a constant of the program.
+  package func check(table: String) throws(DatabaseError) {
+    let answer = try first("PRAGMA quick_check(\(table))") { (row) throws(DatabaseError) in try row.text(0) }
+    guard answer == "ok" else { throw .corrupt(path: path, code: SQLITE_CORRUPT) }
+  }
+
+  /// The schema's version: how many migrations have run.
+  package func version() throws(DatabaseError) -> Int {
+    try first("PRAGMA user_version") { (row) throws(DatabaseError) in try row.number(0, as: Int.self) } ?? 0
+  }
+
+  /// Writes the whole database anew, so that its pages hold what is kept and nothing that once was. Takes as long as
+  /// reading and writing all of it.
+  package func rebuild() throws(DatabaseError) {
+    try execute("VACUUM")
+  }
+
+  /// Bytes that this connection has written into its log since it was opened, frame headers included. A page of the log
+  /// is copied back into the file at most once, so what the disk took is at most twice this.
+  package var bytesLogged: UInt64 {
+    var (pages, highest): (Int32, Int32) = (0, 0)
+    guard unsafe sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 0) == SQLITE_OK else {
+      return 0
+    }
+    return UInt64(max(0, pages)) * (pageSize + 24)
+  }
+
+  /// Bytes of the pages that hold something.
+  package func bytesInUse() throws(DatabaseError) -> UInt64 {
+    func number(_ sql: String) throws(DatabaseError) -> UInt64 {
+      try first(sql) { (row) throws(DatabaseError) in try row.number(0, as: UInt64.self) } ?? 0
+    }
+    let (pages, free) = (try number("PRAGMA page_count"), try number("PRAGMA freelist_count"))
+    return (pages - min(free, pages)) * pageSize
+  }
+
+  /// Lets the file grow to so many pages and no further; a write that needs more fails with `full`.
+  package func bound(pages: Int) throws(DatabaseError) {
+    try execute("PRAGMA max_page_count = \(pages)")
   }
 
   // MARK: - Internals

@@ -16,9 +16,9 @@ package struct StateInventory: Equatable, Sendable {
     case mark
   }
 
-  static let slotFile = "keys.v1"
-  static let backup = "keys.v1.bak"
-  static let draft = "keys.v1.tmp"
+  package static let slotFile = "keys.v1"
+  package static let backup = "keys.v1.bak"
+  package static let draft = "keys.v1.tmp"
   static let mark = "wiping"
   static let markDraft = "wiping.tmp"
   static let lock = "lock"
@@ -58,7 +58,8 @@ package struct StateInventory: Equatable, Sendable {
     case slotFile, backup, draft: return .keys
     case mark: return .mark
     case markDraft, lock, "control.sock": return .passing
-    case quarantine: return .sealed
+    // Damaged files of the archive, plain or sealed as it was.
+    case quarantine: return .archive
     default: break
     }
     // SQLite's companions, and copies that were set aside, are of the kind of what they belong to.

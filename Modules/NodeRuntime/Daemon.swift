@@ -46,7 +46,7 @@ public enum Daemon {
   package static func run(
     arguments: [String], environment: [String: String], transports: [TransportFactory], security: Node.SecurityDouble?
   ) async -> Int32 {
-    if arguments.first == "init" { return InitCommand.run(Array(arguments.dropFirst()), environment: environment) }
+    if let code = OfflineCommand.run(arguments, environment: environment) { return code }
     let command = DaemonCommand.table(transports: transports)
     do throws(DaemonError) {
       switch try parse(arguments, command) {

@@ -32,6 +32,11 @@ enum DaemonCommand {
         CommandOption(
           "state", short: "s", value: "DIRECTORY", help: "Where keys and messages are kept, mode 0700.",
           environment: "RELAYCHAT_STATE", key: "node.state"),
+        CommandOption(
+          "keep-days", value: "DAYS", help: "Messages older than this go; 365 unless told.", key: "node.keep-days"),
+        CommandOption(
+          "keep-megabytes", value: "MB", help: "The oldest go when the history is larger; 128 unless told.",
+          key: "node.keep-megabytes"),
       ] + KeySource.options + [
         CommandOption(
           "socket", value: "PATH", help: "The control socket.", environment: "RELAYCHAT_SOCKET", key: "control.socket"),

@@ -1,3 +1,4 @@
+internal import Archive
 internal import Arguments
 internal import Glibc
 internal import Identities
@@ -21,6 +22,7 @@ struct DaemonConfiguration: Sendable {
   var communityKey: CommunityKey?
   var statePath: String
   var key: KeySource?
+  var retention = RetentionPolicy()
   var socketPath: String
   var group: String?
   var logLevel: LogLevel
@@ -39,6 +41,12 @@ struct DaemonConfiguration: Sendable {
       isBot = try settings.flag("bot")
       isNamedInRoutes = try !settings.flag("no-route")
       key = try KeySource(settings)
+      if let days = try settings.integer("keep-days", in: 1...36_500) {
+        retention.ageMilliseconds = UInt64(days) * 86_400_000
+      }
+      if let megabytes = try settings.integer("keep-megabytes", in: 1...1_048_576) {
+        retention.bytes = UInt64(megabytes) << 20
+      }
     } catch {
       throw .setting(error)
     }

@@ -22,9 +22,19 @@ enum DaemonError: Error {
   case state(StateDirectoryError)
   case database(DatabaseError)
   case store(StoreError)
+  case archive(ArchiveError)
   case identity(NodeIdentityError)
   case keying(KeyingError)
   /// There is a slot file, and nobody has said what opens it.
+  case backup(path: String, BackupError)
+  /// A node is to be restored where one is.
+  case nodeIsThere(path: String)
+  /// A directory that a node is to be restored into holds what is not ours.
+  case foreignFiles(path: String, [String])
+  /// `wipe` without the word that it is meant.
+  case notMeant
+  case wipeIncomplete([String])
+  case noSuchVerb(String)
   /// `init` was not told what is to hold the key.
   case noKeyChosen
   case noKeyNamed([KeySlot.Kind])
@@ -36,13 +46,17 @@ enum DaemonError: Error {
 
   var exitCode: Int32 {
     switch self {
-    case .usage, .noTransport, .noKeyChosen: ExitCode.usage
+    case .usage, .noTransport, .noKeyChosen, .notMeant, .noSuchVerb: ExitCode.usage
     case .setting(let error): error.exitCode
     case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
-    case .state, .database, .store, .identity: ExitCode.stateUnusable
+    case .archive(.wrongKey): ExitCode.keysWrong
+    case .state, .database, .store, .archive, .identity: ExitCode.stateUnusable
     case .keying(let error): error.exitCode
+    case .backup(_, let error): error.exitCode
+    case .foreignFiles, .nodeIsThere: ExitCode.stateUnusable
+    case .wipeIncomplete: ExitCode.failure
     case .noKeyNamed: ExitCode.keysMissing
     case .stateRestored: ExitCode.stateRestored
     case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
@@ -77,11 +91,30 @@ enum DaemonError: Error {
         "\(keyFile(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
+    case .archive(.database(let error)): return sentence(of: error)
+    case .archive(.wrongKey(let path)):
+      return "\(shown(path)) is sealed with another key than the rest; put back the one that belongs here."
+    case .archive(.isSealed(let path)):
+      return "\(shown(path)) is sealed, and the store beside it is not; put back the one that belongs here."
+    case .archive(.contactsUnreadable(let path)):
+      return "The contacts in \(shown(path)) cannot be read, and were left as they are; restore a copy of the file."
+    case .archive(let error):
+      return "The history cannot be used: \(shown("\(error)")); restore a copy of the state directory."
     case .store(.database(let error)): return sentence(of: error)
     case .store(let error):
       return "The store cannot be used: \(shown("\(error)")); restore a copy of the state directory."
     case .identity(let error): return sentence(of: error)
     case .keying(let error): return error.sentence
+    case .backup(let path, let error): return error.sentence(path)
+    case .nodeIsThere(let path):
+      return "There is a node in \(shown(path)), and nothing is written over it; name an empty directory with --state."
+    case .foreignFiles(let path, let names):
+      return
+        "\(shown(path)) holds other files (\(shown(names.prefix(3).joined(separator: ", ")))); name an empty directory."
+    case .notMeant: return "A wipe cannot be taken back; add --yes when it is meant."
+    case .wipeIncomplete(let paths):
+      return "Not all could be removed: \(shown(paths.prefix(3).joined(separator: ", "))); remove it yourself."
+    case .noSuchVerb(let verb): return "There is no \(shown(verb)); say list, add, change or remove."
     case .noKeyChosen:
       return "Say what is to hold the key: --key passphrase, --key file:PATH or --key credential."
     case .noKeyNamed(let kinds): return KeyingError.sentence(ofKeysHeldBy: kinds)
@@ -105,7 +138,7 @@ enum DaemonError: Error {
     let older =
       switch verdict {
       case .slotFileIsOlder: "keys.v1"
-      case .same, .fileIsOlder: "store.db or plain.db"
+      case .same, .fileIsOlder: "store.db, plain.db or archive.db"
       }
     return
       "In \(shown(directory)) \(older) is from an earlier time than the rest: put back a copy of the whole directory, or use relaychat restore."

@@ -71,7 +71,10 @@ enum DaemonProcess {
     let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
     let parts = NodeParts(
       node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events),
-      clock: clock, keeper: StoreKeeper(store: vault.migrating, time: time, log: log.labelled("store")), stop: stop,
+      clock: clock, keeper: StoreKeeper(store: vault.migrating, time: time, log: log.labelled("store")),
+      history: HistoryKeeper(
+        archive: archive, policy: configuration.retention, isClockSynchronised: { SystemClock.isSynchronised },
+        time: time, log: log.labelled("history")), stop: stop,
       ready: ready, log: log)
     if vault.protection == .none {
       log.notice(

@@ -19,19 +19,28 @@ struct KeySource: Sendable, Equatable {
   /// - Returns: nothing where none is named.
   init?(_ settings: Settings) throws(SettingError) {
     guard let text = settings.text("key") else { return nil }
-    let isInsecureAllowed = try settings.flag("insecure-file-key")
     let descriptor = try settings.text("passphrase-fd").map { (text) throws(SettingError) in
       guard let number = Int32(text), number >= 0 else {
         throw settings.error("passphrase-fd", expected: "the number of an open descriptor")
       }
       return number
     }
+    guard
+      let source = KeySource(text, descriptor: descriptor, isInsecureAllowed: try settings.flag("insecure-file-key"))
+    else {
+      throw settings.error("key", expected: "credential, passphrase or file:PATH")
+    }
+    self = source
+  }
+
+  /// - Returns: nothing for a word that names no holder.
+  init?(_ text: String, descriptor: Int32?, isInsecureAllowed: Bool) {
     switch text {
     case "credential": place = .credential
     case "passphrase": place = .passphrase(descriptor: descriptor)
     case _ where text.hasPrefix("file:") && text.utf8.count > 5:
       place = .file(path: String(text.dropFirst(5)), isInsecureAllowed: isInsecureAllowed)
-    default: throw settings.error("key", expected: "credential, passphrase or file:PATH")
+    default: return nil
     }
   }
 

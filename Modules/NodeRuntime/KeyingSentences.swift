@@ -62,7 +62,7 @@ extension KeyingError {
       "The file \(shown(path)) says that this node is to be wiped and cannot be read; remove it, or run relaychat wipe again."
     case .slotCount(1): "This is the last way to the keys; add another before this one is removed."
     case .slotCount(let count): "There are \(count) ways to the keys already; remove one first."
-    case .noSuchSlot(let number): "There is no way number \(number) to the keys of that kind; see relaychat keys."
+    case .noSuchSlot(let number): "There is no way number \(number + 1) to the keys of this node; see relaychat keys."
     case .passphraseLength(0): "An empty passphrase protects nothing; give one."
     case .passphraseLength(let count):
       "The passphrase has \(count) bytes; give one of at most \(KeyingLimits.passphraseBytes)."
@@ -85,7 +85,7 @@ extension KeyingError {
       "The keys of this node are held by a \(kinds.map(name).joined(separator: " or a ")); say so with \(options.joined(separator: " or "))."
   }
 
-  private static func name(_ kind: KeySlot.Kind) -> String {
+  static func name(_ kind: KeySlot.Kind) -> String {
     switch kind {
     case .credential: "credential of the service manager"
     case .passphrase: "passphrase"
@@ -121,6 +121,40 @@ extension AtRestProtection {
     case .passphrase: "at rest: sealed, the key comes from a passphrase"
     case .keyFileElsewhere: "at rest: sealed, the key is in a file elsewhere"
     case .none: "at rest: not protected"
+    }
+  }
+}
+
+extension BackupError {
+  var exitCode: Int32 {
+    switch self {
+    case .exists, .passphraseLength: ExitCode.usage
+    case .wrongPassphrase: ExitCode.keysWrong
+    case .magic, .formatTooNew, .truncated, .trailing, .slot, .damaged, .content: ExitCode.keysCorrupt
+    case .misuse, .file, .primitive: ExitCode.failure
+    }
+  }
+
+  /// One sentence with the remedy.
+  func sentence(_ path: String) -> String {
+    let path = TerminalText.neutralised(path)
+    return switch self {
+    case .exists: "There is a file \(path) already and it was left alone; name another."
+    case .magic: "\(path) is no backup of a node."
+    case .formatTooNew(let format): "\(path) was written by a newer version (format \(format)); use that version."
+    case .truncated: "\(path) ends too early: it was not copied whole; use another copy."
+    case .trailing: "Something follows the end of \(path): it is not as it was written; use another copy."
+    case .slot, .content: "\(path) is damaged, and nothing was restored; use another copy."
+    case .damaged(let record): "\(path) is damaged in its record \(record), and nothing was restored; use another copy."
+    case .wrongPassphrase: "The passphrase is not the one of this backup; try again."
+    case .passphraseLength(0):
+      "A backup needs a passphrase; start from a terminal, or hand it in with --backup-passphrase-fd."
+    case .passphraseLength(let count):
+      "The passphrase has \(count) bytes; give one of at most \(KeyingLimits.passphraseBytes)."
+    case .misuse: "The node cannot be put into a backup; this is a fault of the program."
+    case .file(let error):
+      "The file \(TerminalText.neutralised(error.path)) cannot be used (\(error.call.rawValue): \(SystemErrorText.text(error.code))); nothing was changed: check the disk and try again."
+    case .primitive: "The cryptographic library or its random generator failed."
     }
   }
 }

@@ -22,6 +22,7 @@ struct NodeParts: Service {
   let bridge: EventBridge
   let clock: FlooredClock
   let keeper: StoreKeeper
+  let history: HistoryKeeper
   let stop: Stop
   let ready: ReadinessNotification
   let log: Log
@@ -42,6 +43,7 @@ struct NodeParts: Service {
       group.addTask { await self.bridge.run() }
       group.addTask { await self.clock.run() }
       group.addTask { await self.keeper.run() }
+      group.addTask { await self.history.run() }
       group.addTask { try await self.server.run() }
       group.addTask {
         _ = await self.stop.reached(.graceful)

@@ -70,6 +70,8 @@ struct NodeService: ControlService {
       let peer = try await resolve(parameters.peer)
       let contact = await node.session.contact(peer.id) ?? Contact(peer: peer.id, name: peer.name)
       return .contact(ContactRecord(contact, ownID: node.session.ownID))
+    case .searchMessages(let parameters): return .page(try await search(parameters))
+    case .pageMessages(let parameters): return .page(try await page(parameters))
     case .storeStatus: return .store(try await vault.record())
     case .migrateStore(let parameters):
       return .store(try await vault.migrate(isImpatient: parameters.isImpatient ?? false))
@@ -90,7 +92,8 @@ struct NodeService: ControlService {
           state: transport.state.value.rawValue)
       },
       linkCount: await node.links.records().count { $0.isActive }, peerCount: await node.session.peers().count,
-      counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes())
+      counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes(),
+      store: try? await vault.record())
   }
 
   // MARK: Messages
@@ -163,9 +166,9 @@ struct NodeService: ControlService {
     }
   }
 
-  private static let publicRoom = "#public"
+  static let publicRoom = "#public"
 
-  private func resolve(_ text: String) async throws(ControlError) -> KnownPeer {
+  func resolve(_ text: String) async throws(ControlError) -> KnownPeer {
     if text.hasPrefix("#") {
       guard text != Self.publicRoom else {
         throw ControlError(.invalidParameters, "\(text) is a room; this needs a peer.")

@@ -1,3 +1,4 @@
+internal import Archive
 internal import ControlAPI
 internal import Database
 internal import Keying
@@ -18,10 +19,11 @@ extension StateVault {
       let names = try await Self.asking { () async throws(StoreError) in try await store.names() }
       return StoreRecord(
         phase: .plain, protection: .none, plainValues: names.count, sealedValues: nil, markedNames: 0,
-        openMismatches: 0, troubles: [], missing: [StoreRecord.Missing(kind: .word)], canRollBack: false)
+        openMismatches: 0, troubles: [], missing: [StoreRecord.Missing(kind: .word)], canRollBack: false,
+        history: await history())
     }
     let status = try await Self.asking { () async throws(StoreError) in try await migrating.status() }
-    return StoreRecord(status, protection: protection)
+    return StoreRecord(status, protection: protection, history: await history())
   }
 
   func migrate(isImpatient: Bool) async throws(ControlError) -> StoreRecord {
@@ -43,6 +45,21 @@ extension StateVault {
     let migrating = try moving()
     try await Self.asking { () async throws(StoreError) in try await migrating.rollback() }
     return try await record()
+  }
+
+  private func history() async -> StoreRecord.History {
+    let sealing = await archive.sealing
+    let account = await archive.writes(now: wall())
+    let phase: StoreRecord.History.Phase =
+      switch sealing.phase {
+      case .plain: .plain
+      case .sealing, .scrubbing: .sealing
+      case .sealed: .sealed
+      case .unsealing: .unsealing
+      }
+    return StoreRecord.History(
+      phase: phase, done: sealing.done, total: sealing.total, bytesWrittenToday: account.bytesToday,
+      bytesWrittenYesterday: account.bytesYesterday, isOverBudget: account.isOverBudget)
   }
 
   private func moving() throws(ControlError) -> MigratingStore {
@@ -79,7 +96,7 @@ extension ControlError {
 }
 
 extension DatabaseError {
-  fileprivate var isFull: Bool {
+  var isFull: Bool {
     if case .full = self { return true }
     return false
   }
@@ -98,7 +115,7 @@ extension StoreRecord.Phase {
 }
 
 extension StoreRecord {
-  fileprivate init(_ status: MigrationStatus, protection: AtRestProtection) {
+  fileprivate init(_ status: MigrationStatus, protection: AtRestProtection, history: History) {
     let troubles = Migration.Trouble.allCases.compactMap { trouble -> Trouble? in
       let seen = status.migration.occurrences(of: trouble)
       guard seen.count > 0 else { return nil }
@@ -109,7 +126,7 @@ extension StoreRecord {
       phase: Phase(status.migration.phase), protection: Protection(protection), plainValues: status.plainValues,
       sealedValues: status.sealedValues, markedNames: status.markedNames, openMismatches: status.openMismatches,
       troubles: troubles, missing: status.missing.map(Missing.init), canRollBack: status.canRollBack,
-      leftover: status.leftover)
+      leftover: status.leftover, history: history)
   }
 }
 

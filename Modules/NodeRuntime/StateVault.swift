@@ -17,6 +17,7 @@ struct StateVault: Sendable {
   let migrating: MigratingStore?
   let archive: MessageArchive
   let protection: AtRestProtection
+  let wall: @Sendable () -> UInt64
 
   static func open(
     _ state: StateDirectory, keys: KeySource?, environment: [String: String], wall: @escaping @Sendable () -> UInt64
@@ -28,7 +29,7 @@ struct StateVault: Sendable {
       guard !inventory.hasSlotFile else {
         throw .noKeyNamed(try keying { () throws(KeyingError) in try custody.readSlots().kinds })
       }
-      return try plain(state)
+      return try plain(state, wall)
     }
     let provider = try keying { () throws(KeyingError) in try keys.provider(prompt: "Passphrase of this node: ") }
     let isLegacy = !inventory.hasSlotFile && !inventory.plain.isEmpty && inventory.sealed.isEmpty
@@ -57,21 +58,37 @@ struct StateVault: Sendable {
       throw .store(error)
     }
     try await StateCounter.raise(in: store, last: opened.stateCounter)
-    try keying { () throws(KeyingError) in try custody.count(opened) }
     do { try await store.advance() } catch { throw .store(error) }
+    let isSealed = (try? await store.status())?.migration.phase == .sealed
     let archive: MessageArchive
-    do { archive = try MessageArchive(path: state.archivePath) } catch { throw .database(error) }
-    return StateVault(store: store, migrating: store, archive: archive, protection: opened.protection)
+    do throws(ArchiveError) {
+      archive = try MessageArchive(
+        path: state.archivePath, key: isSealed ? try archiveKey(opened) : nil, mayBePlain: true)
+    } catch {
+      throw .archive(error)
+    }
+    try await StateCounter.check(archive, directory: state.path, last: opened.stateCounter)
+    do { _ = try await archive.remember(opening: StateCounter.next(opened.stateCounter)) } catch {
+      throw .archive(.file(path: state.archivePath, code: EIO))
+    }
+    try keying { () throws(KeyingError) in try custody.count(opened) }
+    return StateVault(store: store, migrating: store, archive: archive, protection: opened.protection, wall: wall)
   }
 
-  private static func plain(_ state: StateDirectory) throws(DaemonError) -> StateVault {
+  private static func plain(
+    _ state: StateDirectory, _ wall: @escaping @Sendable () -> UInt64
+  ) throws(DaemonError) -> StateVault {
     do {
       return StateVault(
         store: try PlainStore(path: state.plainPath), migrating: nil,
-        archive: try MessageArchive(path: state.archivePath), protection: .none)
+        archive: try MessageArchive(path: state.archivePath), protection: .none, wall: wall)
     } catch {
       throw .database(error)
     }
+  }
+
+  private static func archiveKey(_ keys: borrowing OpenedKeys) throws(ArchiveError) -> ArchiveKey {
+    do { return try ArchiveKey(dataKey: keys.dataKey, storeID: keys.storeID) } catch { throw .primitive(error) }
   }
 
   private static func inventory(of custody: KeyCustody) throws(DaemonError) -> StateInventory {
@@ -131,9 +148,18 @@ enum StateCounter {
     return bytes
   }
 
+  /// An archive that remembers no number was just sealed, or begins.
+  static func check(_ archive: MessageArchive, directory: String, last: UInt64) async throws(DaemonError) {
+    let kept: UInt64?
+    do { kept = try await archive.rememberedOpening() } catch { throw .archive(.file(path: directory, code: EIO)) }
+    guard let kept, kept != last, kept != next(last) else { return }
+    throw .stateRestored(directory: directory, StateCounterVerdict(remembered: kept, before: last))
+  }
+
+  static func next(_ last: UInt64) -> UInt64 { last == .max ? last : last + 1 }
+
   static func raise(in store: any KeyValueStore, last: UInt64) async throws(DaemonError) {
-    let next = last == .max ? last : last + 1
-    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: next >> (56 - 8 * UInt64($0))) }
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: next(last) >> (56 - 8 * UInt64($0))) }
     do { try await store.put([(name, bytes)], isErasing: false) } catch { throw .store(error) }
   }
 }

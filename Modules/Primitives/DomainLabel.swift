@@ -46,9 +46,12 @@ package struct DomainLabel: Sendable {
   /// Which data key a sealed store belongs to.
   package static let storeKey = DomainLabel("relaychat/store-key/1")
 
+  /// Data key and store identifier to the keys of the archive, and what its rows are bound to.
+  package static let archive = DomainLabel("relaychat/archive/1")
+
   /// All of them, for the test that holds the rule above.
   package static let all: [DomainLabel] = [
     .peerID, .card, .packet, .packetSignature, .fingerprint, .link, .personal, .keySlot, .keySlots, .backupSlot,
-    .backup, .wipe, .storeRecord, .storeHeader, .storeSummary, .storeKey,
+    .backup, .wipe, .storeRecord, .storeHeader, .storeSummary, .storeKey, .archive,
   ]
 }

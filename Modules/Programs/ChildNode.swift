@@ -18,7 +18,7 @@ package struct ChildNode: Sendable {
     }
     let socket = directory.path + "/control.sock"
     let arguments = Self.arguments(settings, socket: socket, directory: directory.path) + extra
-    guard let executable = Self.executable(), let process = ChildProcess(executable, arguments) else {
+    guard let executable = DaemonProgram.path(), let process = ChildProcess(executable, arguments) else {
       directory.remove()
       throw ProgramFailure("There is no relaychatd beside this program; install it, or use a running daemon.")
     }
@@ -44,16 +44,6 @@ package struct ChildNode: Sendable {
     if let key = settings.text("community-key") { arguments += ["--community-key", key] }
     for transport in settings.all("transport") { arguments += ["--transport", transport] }
     return arguments
-  }
-
-  private static func executable() -> String? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let size = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-    guard size > 0 else { return nil }
-    let own = String(decoding: buffer[..<size].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard let slash = own.lastIndex(of: "/") else { return nil }
-    let path = own[..<slash] + "/relaychatd"
-    return unsafe access(String(path), X_OK) == 0 ? String(path) : nil
   }
 
   private func waitUntilItAnswers(_ clock: any Clock<Duration>) async throws(ProgramFailure) {

@@ -103,10 +103,10 @@ final class TemporaryDirectory: Sendable {
   }
 
   /// Overwrites everything behind the first page.
-  private func spoil(_ name: String) {
+  private func spoil(_ name: String, byteCount: Int) {
     let file = unsafe open("\(directory.path)/\(name)", O_RDWR)
     defer { close(file) }
-    let noise = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 149 &+ 17) }
+    let noise = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 149 &+ 17) }
     _ = unsafe pwrite(file, noise, noise.count, 4_100)
   }
 
@@ -129,7 +129,7 @@ final class TemporaryDirectory: Sendable {
         }
         try database.checkpoint()
       }
-      spoil(name)
+      spoil(name, byteCount: name == "plain.db" ? 20_000 : 90_000)
       #expect(throws: DatabaseError.corrupt(path: path, code: 11), "\(name)") {
         if name == "plain.db" { _ = try PlainStore(path: path) } else { _ = try MessageArchive(path: path) }
       }

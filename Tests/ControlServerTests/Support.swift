@@ -44,6 +44,7 @@ final class PlainService: ControlService {
     case .trustContact(let parameters): return .contact(Self.contact(parameters.peer))
     case .blockContact(let parameters), .unblockContact(let parameters), .fingerprint(let parameters):
       return .contact(Self.contact(parameters.peer))
+    case .searchMessages, .pageMessages: return .page(MessagePage(messages: [], next: nil))
     case .storeStatus, .migrateStore, .rollBackStore:
       return .store(
         StoreRecord(

@@ -178,7 +178,7 @@ struct Verb: Sendable {
     return disk.log
   }
 
-  @Test(arguments: Verb.all.indices) func cutAnywhereItIsOldOrNew(index: Int) throws {
+  @Test(arguments: Verb.all.indices) func threat17_keysThatAreCutAnywhereAreOldOrNew(index: Int) throws {
     let verb = Verb.all[index]
     let calls = try calls(verb)
     let (start, key) = try verb.start()

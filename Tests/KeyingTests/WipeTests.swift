@@ -145,7 +145,7 @@ import Testing
   @Test func namesAreKnown() {
     for (name, kind) in [
       ("keys.v1", StateInventory.Kind.keys), ("keys.v1.bak", .keys), ("plain.db", .plain), ("plain.db-wal", .plain),
-      ("archive.db-shm", .archive), ("store.db.corrupt", .sealed), ("quarantine", .sealed), ("lock", .passing),
+      ("archive.db-shm", .archive), ("store.db.corrupt", .sealed), ("quarantine", .archive), ("lock", .passing),
       ("wiping", .mark),
     ] { #expect(StateInventory.kind(of: name) == kind, "\(name)") }
     for name in ["notes.txt", "keys.v2", "plain.dbx", "store", ""] { #expect(StateInventory.kind(of: name) == nil) }

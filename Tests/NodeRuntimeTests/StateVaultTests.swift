@@ -51,7 +51,7 @@ struct StateVaultTests {
     }
 
     func initialise() -> Int32 {
-      InitCommand.run(["--state", state, "--key", "file:" + keyPath], environment: [:])
+      OfflineCommand.run(["init", "--state", state, "--key", "file:" + keyPath], environment: [:]) ?? -1
     }
 
     func refusal(_ keys: KeySource?) async -> Int32? {
@@ -70,7 +70,7 @@ struct StateVaultTests {
     #expect(folder.names.contains("plain.db") && !folder.names.contains("keys.v1"))
   }
 
-  @Test func onlyInitMakesKeysAndMakesThemOnce() async throws {
+  @Test func threat16_onlyInitMakesKeysAndMakesThemOnce() async throws {
     let folder = try Folder()
     #expect(await folder.refusal(folder.source()) == 5)
     #expect(!folder.names.contains("keys.v1"))
@@ -101,7 +101,7 @@ struct StateVaultTests {
     await #expect(throws: ControlError.self) { try await again.rollBack() }
   }
 
-  @Test func refusalsHaveTheirOwnCodesAndTouchNothing() async throws {
+  @Test func threat16_lostLockedWrongAndChangedHoldersAreRefusedAndTouchNothing() async throws {
     let folder = try Folder()
     #expect(folder.initialise() == 0)
     do { _ = try await folder.open(folder.source()) }
@@ -127,7 +127,7 @@ struct StateVaultTests {
   }
 
   @Test(arguments: ["store.db", "keys.v1"])
-  func fileThatIsPutBackFromACopyIsRefused(name: String) async throws {
+  func threat19_fileThatIsPutBackFromACopyIsRefused(name: String) async throws {
     let folder = try Folder()
     #expect(folder.initialise() == 0)
     do { _ = try await folder.open(folder.source()) }
@@ -144,7 +144,7 @@ struct StateVaultTests {
   }
 
   /// The node may die between telling the store of an opening and telling the slot file.
-  @Test func openingThatWasHalfCountedIsNoCopy() async throws {
+  @Test func threat17_openingThatWasHalfCountedIsNoCopy() async throws {
     let folder = try Folder()
     #expect(folder.initialise() == 0)
     do { _ = try await folder.open(folder.source()) }

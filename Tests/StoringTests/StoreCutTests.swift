@@ -6,7 +6,7 @@ import Testing
 /// A process that dies between any two things that are done to the two files, on the whole way and with all that is
 /// asked of a store on it.
 @Suite struct StoreCutTests {
-  @Test func dyingAtAnyPointOfTheWayLosesNothing() throws {
+  @Test func threat17_dyingAtAnyPointOfTheWayIntoTheSealedStoreLosesNothing() throws {
     let directory = TemporaryDirectory()
     let (wall, faults) = (Wall(), Faults())
     do { try PlainFile(path: directory.plain).put([("a", [1]), ("b", [2]), ("c", [3])], isErasing: false) }

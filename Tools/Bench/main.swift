@@ -1,12 +1,16 @@
 import Glibc
 
 /// Measures what is promised and prints it beside the goals. `--json` for programs, `--quick` for a short idle
-/// measurement, `--only WORD` for the rows of one part: pure, crypto, store, hop, throughput or idle.
-/// `--allowance 1.5` lets absolute numbers be off by half before the exit code says so; the table does not change.
+/// measurement, `--only WORD` for the rows of one part: pure, crypto, store, history, hop, throughput or idle. `--allowance 1.5`
+/// lets absolute numbers be off by half before the exit code says so; the table does not change.
 let arguments = CommandLine.arguments.dropFirst()
 
 if let place = arguments.firstIndex(of: "--echo"), let descriptor = Int32(arguments[place + 1]) {
   EchoProcess.serve(descriptor)
+  exit(0)
+}
+if let place = arguments.firstIndex(of: "--replay"), let descriptor = Int32(arguments[place + 2]) {
+  try await HistoryBenchmarks.serveReplay(arguments[place + 1], descriptor)
   exit(0)
 }
 signal(SIGPIPE, SIG_IGN)
@@ -32,6 +36,10 @@ do {
   if only == nil || only == "store" {
     say("stores…\n")
     rows += try StoringBenchmarks.run()
+  }
+  if only == nil || only == "history" {
+    say("history…\n")
+    rows += try await HistoryBenchmarks.run()
   }
   if only == nil || only == "hop" {
     say("one hop…\n")

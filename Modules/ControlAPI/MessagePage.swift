@@ -1,0 +1,11 @@
+/// A part of the history: what `messages.search` and `messages.page` answer.
+public struct MessagePage: Codable, Sendable, Equatable {
+  public var messages: [MessageRecord]
+  /// Where to go on, in the next call; left out at the end. A page without messages is not the end.
+  public var next: Int64?
+
+  public init(messages: [MessageRecord], next: Int64?) {
+    self.messages = messages
+    self.next = next
+  }
+}

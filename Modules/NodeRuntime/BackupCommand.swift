@@ -1,0 +1,101 @@
+internal import Archive
+internal import Arguments
+internal import Bytes
+internal import Database
+internal import Glibc
+internal import Keying
+internal import Primitives
+internal import Streams
+
+/// `relaychatd backup FILE`: everything that a node keeps, in one file that a passphrase opens.
+///
+/// The entries are files of the state directory: the slot file, with one slot for that passphrase, and copies of the
+/// databases as they were at one moment each. A daemon may run meanwhile.
+enum BackupCommand {
+  static let table = Command(
+    "relaychatd backup", summary: "write a node into one sealed file",
+    examples: [
+      CommandExample("relaychatd backup node.backup --key passphrase", "asks for the passphrase of the backup"),
+      CommandExample(
+        "relaychatd backup node.backup --key file:/media/stick/relay.kek --backup-passphrase-fd 3 3<secret",
+        "for programs"),
+    ],
+    options: [OfflineCommand.stateOption, passphraseOption] + KeySource.options,
+    arguments: [CommandArgument("FILE", help: "Where there is no file yet.")],
+    notes: [
+      "The file holds the identity: whoever has it and its passphrase is this node. Two that run at once are one to all "
+        + "others, who then miss messages."
+    ])
+
+  static let passphraseOption = CommandOption(
+    "backup-passphrase-fd", value: "NUMBER", help: "Read the passphrase of the backup from this descriptor.",
+    environment: "RELAYCHAT_BACKUP_PASSPHRASE_FD")
+
+  static func passphrase(_ context: OfflineContext, prompt: String) throws(DaemonError) -> Secret {
+    guard let secret = PassphraseInput.read(descriptor: try context.descriptor("backup-passphrase-fd"), prompt: prompt)
+    else { throw .backup(path: "", .passphraseLength(0)) }
+    return secret
+  }
+
+  @Sendable static func run(_ context: OfflineContext) throws(DaemonError) {
+    let path = context.invocation.argument("FILE") ?? ""
+    let custody = context.custody(context.statePath)
+    let inventory = try OfflineContext.keying { () throws(KeyingError) in try custody.inventory() }
+    guard !inventory.state.isEmpty else { throw .keying(.notInitialised(directory: context.statePath)) }
+    let secret = try passphrase(context, prompt: "Passphrase of the backup: ")
+    var slots: [UInt8]?
+    if inventory.hasSlotFile {
+      guard let source = try context.keySource() else {
+        throw .noKeyNamed(try OfflineContext.keying { () throws(KeyingError) in try custody.readSlots().kinds })
+      }
+      slots = try OfflineContext.keying { () throws(KeyingError) in
+        let keys = try custody.open(with: source.provider(prompt: "Passphrase of this node: "), isCounted: false)
+        return try custody.slotFile(openedBy: .passphrase(Secret(copying: secret.bytes)), of: keys)
+      }
+    }
+    do throws(BackupError) {
+      var writer = try BackupWriter(
+        path: path, passphrase: secret, wallMilliseconds: TimeSource.system.wallMilliseconds(),
+        surroundings: context.surroundings)
+      if let slots { try writer.entry(StateInventory.slotFile, slots.rawSpan) }
+      for name in StateFiles.databases where inventory.state.contains(name) {
+        try add(context.statePath + "/" + name, as: name, to: &writer)
+      }
+      try writer.finish()
+    } catch {
+      throw .backup(path: path, error)
+    }
+    OfflineContext.say("The node is in \(TerminalText.neutralised(path)); relaychat restore makes one of it.")
+  }
+
+  private static func add(
+    _ path: String, as name: String, to writer: inout BackupWriter
+  ) throws(BackupError) {
+    let copy = path + ".copy"
+    _ = unsafe unlink(copy)
+    defer { _ = unsafe unlink(copy) }
+    do throws(DatabaseError) { try SQLiteDatabase.snapshot(of: path, to: copy) } catch {
+      throw .file(FileSystemError(.read, path: path, code: error.isFull ? ENOSPC : EIO))
+    }
+    let descriptor = unsafe open(copy, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .file(FileSystemError(.open, path: copy, code: errno)) }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard unsafe fstat(descriptor, &facts) == 0 else { throw .file(FileSystemError(.open, path: copy, code: errno)) }
+    try writer.begin(name, byteCount: UInt64(facts.st_size))
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      guard count >= 0 else { throw .file(FileSystemError(.read, path: copy, code: errno)) }
+      guard count > 0 else { return }
+      try writer.append(buffer.rawSpan.extracting(0..<count))
+    }
+  }
+}
+
+/// Names of what a backup holds.
+enum StateFiles {
+  /// The plain store before the sealed one: while both are there it is the one that counts.
+  static let databases = ["plain.db", "store.db", "archive.db"]
+  static let all = [StateInventory.slotFile] + databases
+}
