@@ -162,6 +162,11 @@ let doubles: [Target] = [
   .target(
     name: "OpenLinks", dependencies: ["Bytes", "Streams", "Identities", "Links"], path: "Tools/OpenLinks",
     swiftSettings: house),
+  .target(
+    name: "PowerCuts", dependencies: ["Streams", "Database", "CSQLite"], path: "Tools/PowerCuts", swiftSettings: house),
+  app(
+    "relaychat-crash", ["Bytes", "Streams", "Primitives", "Database", "Storing", "PowerCuts"], path: "Tools/Crash",
+    exclude: ["README.md", "kill"]),
   app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
 ]
@@ -193,6 +198,7 @@ let suites: [Target] = [
   tests("Database"),
   tests("Keying", ["Bytes", "Primitives", "CLinux"]),
   tests("Storing", ["Bytes", "Database", "Primitives", "Streams"]),
+  tests("PowerCuts", ["Database", "Storing", "Primitives"]),
   tests("Archive", ["Database", "Storing", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),

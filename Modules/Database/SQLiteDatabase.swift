@@ -1,6 +1,4 @@
 internal import CSQLite
-import Glibc
-internal import Verifying
 
 /// One SQLite database with one writer: a file of mode 0600 in a directory of mode 0700, in write-ahead-log mode.
 ///
@@ -29,12 +27,14 @@ internal import Verifying
   /// `user_version`. A script that has shipped never changes.
   ///
   /// - Parameter isMigrating: false leaves the schema as it is, for whoever reads what is damaged.
-  package init(path: String, migrations: [String], isMigrating: Bool = true) throws(DatabaseError) {
+  package init(
+    path: String, migrations: [String], isMigrating: Bool = true, on disk: any DatabaseDisk = SystemDisk()
+  ) throws(DatabaseError) {
     self.path = path
-    try Self.prepareFile(path)
+    try disk.prepareFile(path)
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    let code = unsafe sqlite3_open_v2(path, &opened, flags, disk.vfs)
     guard code == SQLITE_OK, let connection = unsafe opened else {
       unsafe sqlite3_close_v2(opened)
       throw Self.error(code: code, message: "", sql: "open", path: path)
@@ -45,6 +45,8 @@ internal import Verifying
     // A file from elsewhere must not run code through its schema.
     try execute("PRAGMA trusted_schema = OFF")
     try execute("PRAGMA cell_size_check = ON")
+    // Before the log is opened: without shared memory its index lies in the memory of this process.
+    if disk.vfs != nil { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     try execute("PRAGMA journal_mode = WAL")
     try execute("PRAGMA synchronous = FULL")
     try execute("PRAGMA foreign_keys = ON")
@@ -270,26 +272,8 @@ internal import Verifying
     default: .statement(code: code, message: message, sql: sql)
     }
   }
-
-  /// SQLite would make the file with the mode of the umask; its log files take over the mode of this one.
-  private static func prepareFile(_ path: String) throws(DatabaseError) {
-    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    do { try PrivateDirectory.prepare(directory) } catch { throw .directory(error) }
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .file(path: path, code: errno) }
-    defer { close(descriptor) }
-    var facts = stat()
-    guard unsafe fstat(descriptor, &facts) == 0 else { throw .file(path: path, code: errno) }
-    guard facts.st_uid == geteuid() || DatabaseOwner.isSkipped else { throw .notOurs(path: path, owner: facts.st_uid) }
-    if facts.st_mode & 0o777 != 0o600, fchmod(descriptor, 0o600) != 0 { throw .file(path: path, code: errno) }
-  }
 }
 
 @safe private struct PreparedStatement {
   let pointer: OpaquePointer
-}
-
-/// A database file is ours.
-enum DatabaseOwner: Verification {
-  static let name = "database-owner"
 }

@@ -1,3 +1,4 @@
+package import Database
 internal import Lifecycle
 
 /// Keys and values on their way from `plain.db` to `store.db`, without a moment at which one could be lost.
@@ -23,11 +24,12 @@ package actor MigratingStore: KeyValueStore {
   ///   - wall: milliseconds since 1970.
   package init(
     plainPath: String, provider: any SealedProvider, settings: Migration.Settings = Migration.Settings(),
-    mayBegin: Bool, beginsSealed: Bool = false, wall: @escaping @Sendable () -> UInt64
+    mayBegin: Bool, beginsSealed: Bool = false, disk: any DatabaseDisk = SystemDisk(),
+    wall: @escaping @Sendable () -> UInt64
   ) throws(StoreError) {
     engine = try MigrationEngine(
       plainPath: plainPath, provider: provider, settings: settings, mayBegin: mayBegin, beginsSealed: beginsSealed,
-      wall: wall)
+      disk: disk, wall: wall)
   }
 
   package func get(_ name: String) throws(StoreError) -> [UInt8]? { try engine.get(name) }

@@ -6,7 +6,7 @@ extension MigrationEngine {
   /// A plain store is there, or begins.
   func openBoth() throws(StoreError) {
     do {
-      let plain = try PlainFile(path: plainPath)
+      let plain = try PlainFile(path: plainPath, on: disk)
       if let record = try plain.record() {
         guard let decoded = Migration(decoding: record) else { throw StoreError.migration(.record(path: plainPath)) }
         migration = decoded
@@ -59,7 +59,7 @@ extension MigrationEngine {
       let sealed = try provider.open(mayBegin: mayBegin)
       self.sealed = sealed
       if try isSealedAlready() {
-        leftover = Files.removeDatabase(plainPath)
+        leftover = Files.removeDatabase(plainPath, on: disk)
         sealed.isAlone = true
         return try sealed.countOpening()
       }
@@ -130,7 +130,7 @@ extension MigrationEngine {
   func deletePlain() {
     plain = nil
     unmarked = []
-    leftover = Files.removeDatabase(plainPath)
+    leftover = Files.removeDatabase(plainPath, on: disk)
     sealed?.isAlone = true
   }
 }

@@ -225,7 +225,11 @@ extension MigrationEngine {
   private func makeSealedCount(_ plain: PlainFile) throws(StoreError) {
     var intent = migration
     intent.isSealing = true
-    do { try plain.save(record: intent.encoded) } catch { throw .database(error) }
+    do {
+      try plain.save(record: intent.encoded)
+      // Of what is deleted a loss of power may bring back any: the file has to say it without its log too.
+      try plain.database.checkpoint()
+    } catch { throw .database(error) }
     migration = intent
     var next = intent
     next.enter(.sealed, now: wall())

@@ -8,6 +8,7 @@ final class MigrationEngine {
   let plainPath: String
   let provider: any SealedProvider
   let settings: Migration.Settings
+  let disk: any DatabaseDisk
   let wall: @Sendable () -> UInt64
   /// Nothing once it is deleted.
   var plain: PlainFile?
@@ -23,14 +24,15 @@ final class MigrationEngine {
 
   init(
     plainPath: String, provider: any SealedProvider, settings: Migration.Settings, mayBegin: Bool,
-    beginsSealed: Bool, wall: @escaping @Sendable () -> UInt64
+    beginsSealed: Bool, disk: any DatabaseDisk = SystemDisk(), wall: @escaping @Sendable () -> UInt64
   ) throws(StoreError) {
     self.plainPath = plainPath
     self.provider = provider
     self.settings = settings
+    self.disk = disk
     self.wall = wall
     migration = Migration(now: wall())
-    if Files.exists(plainPath) {
+    if disk.exists(plainPath) {
       try openBoth()
     } else if provider.exists {
       try openSealedAlone(mayBegin: mayBegin, beginsSealed: beginsSealed)

@@ -10,8 +10,8 @@ package final class PlainFile {
   let database: SQLiteDatabase
 
   /// Reads the whole file: a damaged one is refused, not half believed.
-  package init(path: String) throws(DatabaseError) {
-    database = try SQLiteDatabase(path: path, migrations: Self.migrations)
+  package init(path: String, on disk: any DatabaseDisk = SystemDisk()) throws(DatabaseError) {
+    database = try SQLiteDatabase(path: path, migrations: Self.migrations, on: disk)
     try database.check()
     // What a process that died had replaced, and not erased yet.
     try database.checkpoint()

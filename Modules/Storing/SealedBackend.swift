@@ -1,4 +1,4 @@
-internal import Glibc
+package import Database
 package import Primitives
 
 /// What a sealed store knows of a name.
@@ -50,22 +50,25 @@ package struct SealedFileProvider: SealedProvider {
   private let path: String
   private let storeID: [UInt8]
   private let random: RandomSource
+  private let disk: any DatabaseDisk
   private let fetchKey: @Sendable () throws(SealedStoreError) -> Secret
 
   /// - Parameter fetchKey: gives the data key, 32 bytes, or throws `SealedStoreError.noKey`.
   package init(
-    path: String, storeID: [UInt8], random: RandomSource,
+    path: String, storeID: [UInt8], random: RandomSource, disk: any DatabaseDisk = SystemDisk(),
     fetchKey: @escaping @Sendable () throws(SealedStoreError) -> Secret
   ) {
     self.path = path
     self.storeID = storeID
     self.random = random
+    self.disk = disk
     self.fetchKey = fetchKey
   }
 
-  package var exists: Bool { Files.exists(path) }
+  package var exists: Bool { disk.exists(path) }
 
   package func open(mayBegin: Bool) throws(SealedStoreError) -> any SealedBackend {
-    try SealedFile(path: path, storeID: storeID, key: try fetchKey(), random: random, mayBegin: mayBegin)
+    try SealedFile(
+      path: path, storeID: storeID, key: try fetchKey(), random: random, mayBegin: mayBegin, on: disk)
   }
 }

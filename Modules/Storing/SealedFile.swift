@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Database
+package import Database
 package import Primitives
 internal import Verifying
 
@@ -26,6 +26,7 @@ package final class SealedFile: SealedBackend {
 
   private let path: String
   private let storeID: [UInt8]
+  private let disk: any DatabaseDisk
   private var sealer: RecordSealer
   /// Nothing only while it is opened again.
   private var database: SQLiteDatabase?
@@ -43,15 +44,17 @@ package final class SealedFile: SealedBackend {
   ///   - key: the data key, 32 bytes.
   ///   - mayBegin: whether a store that is missing or was never begun is made.
   package init(
-    path: String, storeID: [UInt8], key: consuming Secret, random: RandomSource, mayBegin: Bool
+    path: String, storeID: [UInt8], key: consuming Secret, random: RandomSource, mayBegin: Bool,
+    on disk: any DatabaseDisk = SystemDisk()
   ) throws(SealedStoreError) {
     self.path = path
     self.storeID = storeID
+    self.disk = disk
     guard storeID.count == StoringLimits.storeIDBytes else {
       throw .primitive(.wrongLength(expected: StoringLimits.storeIDBytes, found: storeID.count))
     }
     do { sealer = try RecordSealer(dataKey: key, storeID: storeID, random: random) } catch { throw .primitive(error) }
-    guard mayBegin || Files.exists(path) else { throw .missing(path: path) }
+    guard mayBegin || disk.exists(path) else { throw .missing(path: path) }
     try load(mayBegin: mayBegin)
   }
 
@@ -239,7 +242,7 @@ package final class SealedFile: SealedBackend {
       if let open = self.database {
         database = open
       } else {
-        database = try SQLiteDatabase(path: path, migrations: Self.migrations)
+        database = try SQLiteDatabase(path: path, migrations: Self.migrations, on: disk)
       }
       try database.check()
     } catch { throw .database(error) }

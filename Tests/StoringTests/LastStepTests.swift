@@ -1,5 +1,6 @@
 import Database
 import Primitives
+import Streams
 import Testing
 
 @testable import Storing
@@ -19,6 +20,28 @@ import Testing
 
   private func trouble(_ engine: MigrationEngine, _ trouble: Migration.Trouble) -> UInt64 {
     engine.migration.occurrences(of: trouble).count
+  }
+
+  /// Of names that are deleted a loss of power may bring back any: the file without its log as well.
+  @Test func plainFileThatComesBackWithoutItsLogIsKnownAsTheOneThatWasLeft() throws {
+    let engine = try open(still)
+    try engine.put("a", [1])
+    try engine.reach(.copyAll)
+    let files = directory
+    let file = Protected<[UInt8]?>(nil)
+    faults.watch = {
+      guard files.exists("plain.db") else { return }
+      let bytes = files.bytes("plain.db")
+      file.withLock { $0 = bytes }
+    }
+    _ = try engine.advance(isImpatient: true) { _ in }
+    faults.watch = nil
+    let left = directory.crashed()
+    left.write(file.withLock { $0 }, to: "plain.db")
+    #expect(left.exists("plain.db"))
+    let next = try makeEngine(left, wall, settings: still)
+    #expect(try next.get("a") == [1])
+    #expect(next.migration.phase == .sealed && !left.exists("plain.db"))
   }
 
   @Test func dyingBetweenTheLastRecordAndTheDeletionIsFinishedAtTheNextStart() throws {
