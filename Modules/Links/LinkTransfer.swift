@@ -13,7 +13,7 @@ internal import WireFormat
 ///
 /// What was handed to the transport may wait there, so a packet is overdue only when nothing moves any more: while
 /// others are acknowledged, or the transport takes frames again, its turn has not come, and what is under way has the time
-/// that a slow link takes for it. A packet that was overtaken by one sent later is lost and waits for a round trip only
+/// that a slow link takes for it, but not longer than the slowest of all takes. A packet that was overtaken by one sent later is lost and waits for a round trip only
 /// (RFC 8985).
 package struct LinkTransfer: Sendable {
   private struct InFlight: Sendable {
@@ -173,7 +173,9 @@ package struct LinkTransfer: Sendable {
     let timeout = roundTrip.timeout(attempt: flight.attempts)
     guard !flight.isOvertaken else { return flight.sentAt.advanced(by: timeout) }
     let ahead = Duration.milliseconds(inFlightBytes * 1_000 / slowestRate)
-    return max(flight.sentAt, movedAt).advanced(by: timeout + ahead)
+    // However much else moves: after the time in which the slowest link of all has carried everything, it was lost.
+    let longest = flight.sentAt.advanced(by: .milliseconds(inFlightBytes * 1_000 / LinksLimits.smallestRate))
+    return min(max(flight.sentAt, movedAt), longest).advanced(by: timeout + ahead)
   }
 
   /// The transport has room again for what it refused: what it holds has moved.

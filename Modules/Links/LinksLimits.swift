@@ -51,9 +51,9 @@ package enum LinksLimits {
   package static let firstRetransmission: Duration = .milliseconds(500)
   package static let shortestRetransmission: Duration = .milliseconds(200)
   package static let longestRetransmission: Duration = .seconds(5)
-  /// A link may be so many times slower than its transport says before what is under way counts as overdue: a radio with
-  /// short packets and long intervals is.
-  package static let slowestShare = 16
+  /// A link may be so many times slower than its transport says, since it last moved, before what is under way counts as
+  /// overdue. One that is slower still and moves is not held to it.
+  package static let slowestShare = 4
   /// Attempts before a packet is given up on a link that is up: about two minutes.
   package static let attempts = 30
 

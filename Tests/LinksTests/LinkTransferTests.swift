@@ -165,6 +165,40 @@ import WireFormat
     #expect(transfer.waiting == 0 && transfer.retransmitted <= 80, "\(transfer.retransmitted) sent again")
   }
 
+  /// Packets that needed a second try tell nothing of the order, and yet show that the link moves: one that was lost must
+  /// not wait for as long as they come.
+  @Test func packetThatWasLostDoesNotWaitForAllOthersThatNeedASecondTry() throws {
+    var transfer = LinkTransfer(bytesPerSecond: 60_000)
+    var now = MonotonicTime(nanoseconds: 1_000_000_000)
+    func enqueue(_ key: UInt64) throws {
+      let draft = try PacketDraft(
+        kind: .public, time: 1, origin: Tag(rawValue: 1), body: [UInt8](repeating: 7, count: 400))
+      let packet = draft.signed { _ in [UInt8](repeating: 1, count: 64) }
+      transfer.enqueue(
+        OutgoingPacket(key: key, bytes: packet.encoded, trafficClass: .public, since: now, expiry: .never))
+    }
+    func sendAll() { while transfer.nextContent(limit: 160, now: now) != nil {} }
+    try enqueue(1)
+    sendAll()
+    let lostAt = now
+    var requests: UInt64 = 0
+    for number in UInt64(0)..<600 {
+      try enqueue(100 + number)
+      sendAll()
+      now = now.advanced(by: .milliseconds(50))
+      let before = transfer.retransmitted
+      transfer.request(100 + number, ranges: [0..<1], now: now)
+      requests += transfer.retransmitted - before
+      sendAll()
+      now = now.advanced(by: .milliseconds(50))
+      _ = transfer.acknowledge([100 + number], now: now)
+      transfer.tick(now: now)
+      if transfer.retransmitted > requests { break }
+    }
+    #expect(requests > 0 && transfer.retransmitted == requests + 1)
+    #expect(now.since(lostAt) < .seconds(5), "sent again after \(now.since(lostAt))")
+  }
+
   @Test func whatWaitsOfABlockedOriginIsNotSentAnyMore() throws {
     var transfer = LinkTransfer(bytesPerSecond: 60_000)
     let now = MonotonicTime(nanoseconds: 1_000_000_000)
