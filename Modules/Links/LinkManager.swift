@@ -20,10 +20,13 @@ package actor LinkManager {
     /// 64 random bits, for jitter and tokens.
     package var random: @Sendable () -> UInt64
     package var log: Log
+    /// Told when a peer proves our own keys.
+    package var metCopy: @Sendable (CopyEvidence) -> Void
 
     package init(
       ownID: PeerID, transports: [any Transport], security: any LinkSecurity, time: TimeSource,
-      random: @escaping @Sendable () -> UInt64, log: Log
+      random: @escaping @Sendable () -> UInt64, log: Log,
+      metCopy: @escaping @Sendable (CopyEvidence) -> Void = { _ in }
     ) {
       self.ownID = ownID
       self.transports = transports
@@ -31,6 +34,7 @@ package actor LinkManager {
       self.time = time
       self.random = random
       self.log = log
+      self.metCopy = metCopy
     }
   }
 

@@ -180,6 +180,7 @@ enum DaemonProcess {
         }
       },
       time: time, random: .system, log: log, isClockSynchronised: { SystemClock.isSynchronised })
+    environment.seenStore = SeenShelf(archive: archive)
     environment.isNamedInRoutes = configuration.isNamedInRoutes
     environment.communityKey = configuration.communityKey
     environment.security = security

@@ -92,7 +92,8 @@ struct NodeService: ControlService {
           state: transport.state.value.rawValue)
       },
       linkCount: await node.links.records().count { $0.isActive }, peerCount: await node.session.peers().count,
-      counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes())
+      counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes(),
+      identityElsewhere: StatusAnswer.IdentityElsewhere(node.copies.alarmNow, now: now))
   }
 
   // MARK: Messages

@@ -2,8 +2,10 @@ import Bytes
 import Identities
 import MemoryTransport
 import Primitives
+import Relaying
 import Sessions
 import Streams
+import Telemetry
 import TestKit
 import Testing
 
@@ -54,6 +56,86 @@ import Testing
     try mesh.add("A", store: store, keys: keys, cardSequence: 3)
     mesh.run(for: .seconds(30))
     #expect(mesh.heard[1]["said to nobody"] == 1, "a second restart does not show it again")
+    mesh.stop()
+  }
+
+  @Test func whatWasSeenBeforeARestartIsNotTakenForNew() throws {
+    for keepsHistory in [true, false] {
+      let mesh = Mesh(seed: 12)
+      let keys = try exportedKeys(mesh)
+      let seen = MemorySeenStore()
+      let (senderKeys, senderStore) = (try exportedKeys(mesh), MemoryStore())
+      try mesh.add("A", store: senderStore, keys: senderKeys)
+      try mesh.add("B", keys: keys, seenStore: seen)
+      mesh.joinChain()
+      mesh.run(for: .seconds(20))
+      let sender = mesh.members[0].node.session
+      _ = try mesh.call { try await sender.send("said before", to: .everyone) }
+      mesh.run(for: .seconds(10))
+      #expect(mesh.heard[1]["said before"] == 1)
+      // A stop, not a kill: everything is kept. Its archive is taken away, so that the relay alone must know. The sender
+      // starts anew too, so that it does not know who has its message and sends it again.
+      mesh.remove("B")
+      mesh.remove("A")
+      try mesh.add("A", store: senderStore, keys: senderKeys, cardSequence: 2)
+      try mesh.add("B", keys: keys, cardSequence: 2, seenStore: keepsHistory ? seen : nil)
+      mesh.medium.setReach("A", "B", true)
+      mesh.run(for: .seconds(60))
+      let relay = mesh.members[3].node.relay
+      #expect((relay.counters[.restored] > 0) == keepsHistory)
+      #expect(mesh.heard[3]["said before"] == (keepsHistory ? nil : 1))
+      // Whoever comes to it later and was not there gets the message all the same.
+      try mesh.add("E")
+      mesh.medium.setReach("B", "E", true)
+      mesh.run(for: .seconds(60))
+      #expect(mesh.heard[4]["said before"] == 1)
+      mesh.stop()
+    }
+  }
+
+  @Test func killedNodeLosesTheLastSecondsOfItAndShowsNothingTwice() throws {
+    let mesh = Mesh(seed: 13)
+    let keys = try exportedKeys(mesh)
+    let (store, seen) = (MemoryStore(), MemorySeenStore())
+    let (senderKeys, senderStore) = (try exportedKeys(mesh), MemoryStore())
+    try mesh.add("A", store: senderStore, keys: senderKeys)
+    try mesh.add("B", store: store, keys: keys, seenStore: seen)
+    mesh.joinChain()
+    mesh.run(for: .seconds(20))
+    let sender = mesh.members[0].node.session
+    _ = try mesh.call { try await sender.send("long before", to: .everyone) }
+    mesh.run(for: .seconds(31))
+    let saves = seen.saves
+    _ = try mesh.call { try await sender.send("just before", to: .everyone) }
+    mesh.run(for: .milliseconds(500))
+    #expect(mesh.heard[1] == ["long before": 1, "just before": 1])
+    seen.isFrozen = true
+    mesh.remove("B")
+    #expect(saves > 0 && seen.saves == saves, "the last one was never written")
+    seen.isFrozen = false
+    mesh.remove("A")
+    try mesh.add("A", store: senderStore, keys: senderKeys, cardSequence: 2)
+    try mesh.add("B", store: store, keys: keys, cardSequence: 2, seenStore: seen)
+    mesh.medium.setReach("A", "B", true)
+    mesh.run(for: .seconds(60))
+    #expect(mesh.heard[3].isEmpty, "the relay has forgotten the last one, the archive has not")
+    #expect(mesh.members[3].node.session.counters[.messagesRepeated] == 1)
+    mesh.stop()
+  }
+
+  @Test func savesOfWhatWasSeenAreFarApart() throws {
+    let mesh = Mesh(seed: 14)
+    let seen = MemorySeenStore()
+    try mesh.add("A")
+    try mesh.add("B", seenStore: seen)
+    mesh.joinChain()
+    mesh.run(for: .seconds(20))
+    let sender = mesh.members[0].node.session
+    for number in 0..<100 {
+      _ = try mesh.call { try await sender.send("\(number)", to: .everyone) }
+      mesh.run(for: .seconds(3))
+    }
+    #expect(seen.saves >= 8 && seen.saves <= 11, "\(seen.saves)")
     mesh.stop()
   }
 
