@@ -118,9 +118,17 @@ package actor LinkManager {
 
   // MARK: Transports
 
+  /// Addresses of a transport that led to a peer in an earlier run: they are dialled first. Called before `run`.
+  package func expect(_ addresses: [TransportAddress], on transport: Int) {
+    plan.expect(addresses.map { DialPlan.Key(transport: transport, address: $0) })
+  }
+
+  /// Addresses of a transport that have led to a peer in this run, the best first.
+  package func provedAddresses(on transport: Int) -> [TransportAddress] { plan.proved(on: transport) }
+
   private func watchState(of index: Int) async {
     for await state in configuration.transports[index].state {
-      plan.powered(index, isOn: state == .poweredOn)
+      plan.powered(index, isOn: state == .poweredOn, now: configuration.time.now())
       configuration.log.notice(
         "transport state",
         ["transport": .text(configuration.transports[index].properties.name), "state": .text(state.rawValue)])
@@ -135,7 +143,8 @@ package actor LinkManager {
   private func takeCandidates() async {
     for await candidate in candidates {
       plan.heard(
-        candidate.key, signalStrength: candidate.signalStrength, hint: candidate.hint, now: configuration.time.now())
+        candidate.key, signalStrength: candidate.signalStrength, hint: candidate.hint, now: configuration.time.now(),
+        random: configuration.random())
       startDials()
     }
   }

@@ -38,6 +38,8 @@ package final class Node: Sendable {
     package var isNamedInRoutes = true
     /// Where what the relay has seen is kept for the next run; nil where nothing is.
     package var seenStore: (any SeenStore)?
+    /// Where the addresses of proved peers are kept for the next run, for each of `transports`; none where nothing is.
+    package var addressMemories: [TransportMemory] = []
     /// False only to show what the mesh does without its memory.
     package var isDeduplicating = true
 
@@ -140,16 +142,22 @@ package final class Node: Sendable {
   /// Nothing of a neighbour is taken before the relay knows what it had seen before, and what it has seen since is written
   /// when nothing more can come.
   package func run() async {
+    let addresses = AddressKeeper(
+      links: links, transports: environment.transports.map(\.properties.name), memories: environment.addressMemories,
+      time: environment.time)
+    await addresses.recall()
     await relay.restore()
-    await runActors()
+    await runActors(addresses)
+    await addresses.keep()
     await relay.saveHistory(isLast: true)
   }
 
-  private func runActors() async {
+  private func runActors(_ addresses: AddressKeeper) async {
     await withDiscardingTaskGroup { [self] group in
       group.addTask { await self.session.run() }
       group.addTask { await self.relay.run() }
       group.addTask { await self.relay.keepHistory() }
+      group.addTask { await addresses.run() }
       group.addTask { await self.links.run() }
       group.addTask { await self.scanner.run() }
       group.addTask { await self.advertiser.run() }

@@ -1,5 +1,6 @@
 import Bytes
 import Identities
+import Links
 import MemoryTransport
 import Primitives
 import Relaying
@@ -8,6 +9,7 @@ import Streams
 import Telemetry
 import TestKit
 import Testing
+import Transports
 
 @testable import NodeRuntime
 
@@ -137,6 +139,95 @@ import Testing
     }
     #expect(seen.saves >= 8 && seen.saves <= 11, "\(seen.saves)")
     mesh.stop()
+  }
+
+  /// Notes whom A dials, and holds the dials of the others to it.
+  private final class DialWatch: Sendable {
+    let dialled = Protected<[(name: String, at: MonotonicTime)]>([])
+    let isHolding = Protected(false)
+    private let held = Protected<[Channel<Void>]>([])
+    private let time = Latest<TimeSource?>(nil)
+
+    func start(_ source: TimeSource) { time.set(source) }
+
+    func release() {
+      isHolding.withLock { $0 = false }
+      for channel in held.withLock({ $0 }) { channel.finish() }
+    }
+
+    func dial(from: String, to: String) async {
+      guard isHolding.withLock({ $0 }), let now = time.value?.now() else { return }
+      guard from != "A" else {
+        dialled.withLock { $0.append((to, now)) }
+        return
+      }
+      let gate = Channel<Void>(capacity: 1)
+      held.withLock { $0.append(gate) }
+      _ = await gate.next()
+    }
+  }
+
+  @Test(arguments: 15...17 as ClosedRange<UInt64>, [true, false])
+  func afterARestartNothingIsDoneBeforeThePowerAndKnownPeersAreDialledFirst(_ seed: UInt64, _ isKept: Bool) throws {
+    let watch = DialWatch()
+    let mesh = Mesh(seed: seed, dialGate: { from, to in await watch.dial(from: from, to: to) })
+    watch.start(mesh.simulation.time.source)
+    let keys = try exportedKeys(mesh)
+    let kept = Protected<[String: [UInt8]]>([:])
+    let memory = TransportMemory(
+      recall: { key in kept.withLock { $0[key] } }, keep: { key, value in kept.withLock { $0[key] = value } })
+    try mesh.add("A", keys: keys, addresses: isKept ? memory : nil)
+    try mesh.add("the friend")
+    mesh.joinChain()
+    mesh.run(for: .seconds(90))
+    #expect(
+      kept.withLock { $0.values.map { AddressKeeper.decode($0).map(\.description) } }
+        == (isKept ? [["the friend"]] : []))
+
+    mesh.remove("A")
+    let strangers = ["a stranger", "another", "others"]
+    for name in strangers { try mesh.add(name) }
+    try mesh.add("A", keys: keys, cardSequence: 2, addresses: isKept ? memory : nil)
+    watch.isHolding.withLock { $0 = true }
+    let (node, radio) = (mesh.members[5].node, mesh.members[5].transport)
+    radio.setPower(false)
+    mesh.run(for: .milliseconds(1))
+    for name in strangers + ["the friend"] { mesh.medium.setReach("A", name, true) }
+    mesh.run(for: .seconds(30))
+    #expect(watch.dialled.withLock { $0.isEmpty } && node.links.counters[.dialsStarted] == 0)
+    #expect(node.links.counters[.opened] == 0)
+    radio.setPower(true)
+    let poweredAt = mesh.simulation.time.now
+    mesh.run(for: .seconds(30))
+    let dialled = watch.dialled.withLock { $0 }
+    #expect(Set(dialled.map(\.name)) == Set(strangers + ["the friend"]))
+    // Without a memory the names decide, all being equally near.
+    let first = dialled.first
+    #expect(first?.name == (isKept ? "the friend" : "a stranger"), "seed \(seed)")
+    let waits = dialled.map { $0.at.since(poweredAt) }
+    if isKept {
+      #expect(waits[0] <= LinksLimits.reconnectSpread)
+      #expect(waits.dropFirst().allSatisfy { $0 >= LinksLimits.headStart })
+      print("seed \(seed): dialled after \(waits)")
+    }
+    let records = try mesh.call { await node.links.records().filter(\.isActive) }
+    #expect(records.count == 4, "seed \(seed)")
+    watch.release()
+    mesh.stop()
+  }
+
+  @Test func anyBytesAreAddressesOrNone() {
+    let addresses = ["AA:BB:CC:DD:EE:FF", "x"].map { TransportAddress($0) }
+    #expect(AddressKeeper.decode(AddressKeeper.encode(addresses)) == addresses)
+    let many = (0..<100).map { TransportAddress("AA:BB:CC:DD:EE:\($0)") }
+    let bytes = AddressKeeper.encode(many)
+    #expect(bytes.count <= TransportsLimits.bytesOfMemory && AddressKeeper.decode(bytes).count >= 12)
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<5_000 {
+      let noise = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...60, using: &random) }
+      let found = AddressKeeper.decode(noise)
+      #expect(AddressKeeper.decode(AddressKeeper.encode(found)) == found)
+    }
   }
 
   @Test func firstSightSilenceAndReturnAreEvents() throws {
