@@ -20,7 +20,7 @@ package enum RoutingLimits {
   /// Bytes of packets kept for neighbours that are still to come: what a Raspberry Pi can spare.
   package static let carriedBytes = 2 << 20
   /// At most so often what was seen is kept on disk. A node that is killed forgets what came in the last half minute; the
-  /// disk is written to 2,880 times a day at most, some 50 MB of pages, which is a twentieth of its budget.
+  /// disk is written to 2,880 times a day at most, some 15 MB of log, a seventieth of what it may be written to.
   package static let seenSaveSeconds: UInt64 = 30
   /// A node whose identity also runs elsewhere meets it over and over: the log gets a line an hour at most.
   package static let copyAlarmInterval: Duration = .seconds(3_600)

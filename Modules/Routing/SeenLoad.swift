@@ -4,7 +4,8 @@ internal import WireFormat
 ///
 /// Within a run the monotonic clock says how far two saves lie apart. Between two runs only the time of day can, and it is
 /// believed where it was known to be right at both ends; elsewhere no time counts as passed. So a packet may be
-/// remembered for longer than the horizon and never for less.
+/// remembered for longer than the horizon and never for less. The watermark goes with it: where a table was full and
+/// nobody keeps the clock, what was made while the node was away may be refused as too old.
 package struct SeenLoad: Sendable {
   /// A group, placed on the clock of this run.
   package struct Placed: Sendable {
