@@ -51,6 +51,16 @@ import Testing
     #expect(try await archive.seenRows(below: nil, limit: 50) == (1...40).reversed().map(row))
   }
 
+  @Test func aSalvageBringsThemAlong() async throws {
+    do {
+      let archive = try MessageArchive(path: path, key: TestKey.make())
+      try await archive.appendSeen([group(4), group(5)], firstKept: 4, isPromised: true)
+    }
+    _ = try ArchiveSalvage.run(path: path, wall: 1)
+    let archive = try MessageArchive(path: path, key: TestKey.make())
+    #expect(try await archive.seenRows(below: nil, limit: 9) == [5, 4].map(row))
+  }
+
   @Test func aGroupInAnothersPlaceDoesNotOpenAndHidesNoOther() async throws {
     do {
       let archive = try MessageArchive(path: path, key: TestKey.make())
