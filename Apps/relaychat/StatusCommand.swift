@@ -21,6 +21,12 @@ func showStatus(_ context: ProgramContext) async throws(ProgramFailure) {
     Output.line(TerminalText.neutralised("transport \(transport.name) (\(transport.scheme)): \(transport.state)"))
   }
   if let store = status.store { for line in storeLines(store) { Output.line(line) } }
+  if let elsewhere = status.identityElsewhere {
+    Output.line(
+      "the keys of this node also run elsewhere, or did after they were copied "
+        + "(\(TerminalText.neutralised(elsewhere.evidence)), \(elsewhere.count) times, last "
+        + "\(PeerText.age(elsewhere.lastSecondsAgo)) ago): stop one of the two and give it new keys")
+  }
   if let bytes = status.residentBytes { Output.line("memory \(bytes / 1_048_576) MB") }
   var table = TextTable(["counter", "count"])
   for (group, reasons) in status.counters.sorted(by: { $0.key < $1.key }) {

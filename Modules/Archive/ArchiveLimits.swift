@@ -36,4 +36,6 @@ package enum ArchiveLimits {
   package static let quarantined = 8
   /// Ranges of rows that a salvage tries, so that a file made to be endless ends.
   package static let salvageAttempts = 200_000
+  /// Groups of packets seen that are sealed or opened at once: a few megabytes where all are full.
+  package static let seenSlice = 16
 }

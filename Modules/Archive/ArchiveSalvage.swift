@@ -93,6 +93,15 @@ package enum ArchiveSalvage {
           + (isSealable ? ["sealed"] : []), source, to: target)
     }
     if isSealable { _ = try copy("keeping", columns: ["name", "value"], source, to: target) }
+    if version >= 5 {
+      // What the relay had seen is worth less than the rest: where it is damaged the new file does without.
+      do throws(DatabaseError) {
+        _ = try copy("seen", columns: ["number", "content"], source, to: target)
+      } catch {
+        guard isDamage(error) else { throw error }
+        try target.execute("DELETE FROM seen")
+      }
+    }
   }
 
   private static func copy(

@@ -4,7 +4,8 @@
 /// (`RowSeal`); its other columns are empty. What whoever holds the file without the key still reads: how many messages,
 /// contacts and cards there are and in which order they came, when each message was stored, its state (so which are our
 /// own) and about how long it is; whether a contact also has a card; how far a sealing has come and how much was written
-/// by day. Not who, with whom, what, in public or not.
+/// by day; how many groups of packets were seen lately, and about how many packets each holds. Not who, with whom, what,
+/// in public or not.
 enum ArchiveSchema {
   static let scripts = [
     """
@@ -37,6 +38,7 @@ enum ArchiveSchema {
     CREATE INDEX messages_outgoing ON messages (stored) WHERE state IN ('accepted', 'sent');
     CREATE TABLE keeping (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
     """,
+    "CREATE TABLE seen (number INTEGER PRIMARY KEY, content BLOB NOT NULL);",
   ]
 
   /// The columns of a message in the order that `MessageArchive.read` takes them.

@@ -17,7 +17,10 @@ extension MessageArchive {
       guard let seal else { return }
       switch phase {
       case .plain, .unsealing:
-        try turn(to: .sealing, number: 0) { () throws(DatabaseError) in try ContactSealing.seal(database, seal) }
+        try turn(to: .sealing, number: 0) { () throws(DatabaseError) in
+          try ContactSealing.seal(database, seal)
+          try SeenSealing.turn(in: database, from: nil, to: seal)
+        }
       case .sealing: try moveGroup(isSealing: true, after: .scrubbing, seal)
       case .scrubbing:
         try database.rebuild()
@@ -39,7 +42,10 @@ extension MessageArchive {
       case .plain: break
       case .unsealing: try moveGroup(isSealing: false, after: .plain, seal)
       case .sealing, .scrubbing, .sealed:
-        try turn(to: .unsealing, number: 0) { () throws(DatabaseError) in try ContactSealing.unseal(database, seal) }
+        try turn(to: .unsealing, number: 0) { () throws(DatabaseError) in
+          try ContactSealing.unseal(database, seal)
+          try SeenSealing.turn(in: database, from: seal, to: nil)
+        }
       }
     }
     return sealing

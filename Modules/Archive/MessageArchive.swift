@@ -70,7 +70,10 @@ package actor MessageArchive: SessionStore {
         stored = StoredPhase(phase: isEmpty ? .sealed : .sealing, number: 0)
         try Self.reading { () throws(DatabaseError) in
           try database.transaction { () throws(DatabaseError) in
-            if !isEmpty { try ContactSealing.seal(database, seal) }
+            if !isEmpty {
+              try ContactSealing.seal(database, seal)
+              try SeenSealing.turn(in: database, from: nil, to: seal)
+            }
             try stored.write(to: database, seal)
           }
         }
@@ -110,7 +113,7 @@ package actor MessageArchive: SessionStore {
   package func isEmpty() throws(DatabaseError) -> Bool { try Self.isEmpty(database) }
 
   static func isEmpty(_ database: SQLiteDatabase) throws(DatabaseError) -> Bool {
-    for table in ["messages", "contacts", "people"] {
+    for table in ["messages", "contacts", "people", "seen"] {
       let one = try database.first("SELECT 1 FROM \(table) LIMIT 1") { (row) throws(DatabaseError) in
         try row.integer(0)
       }

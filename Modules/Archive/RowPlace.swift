@@ -4,7 +4,8 @@ internal import Bytes
 /// rows cannot be exchanged, renumbered, given another time or another state.
 ///
 /// Layout: table (1 byte), then for a message its number (8), both tokens (16 each), the time it was stored (8) and its
-/// state; for a card or a contact its token (16) and place in the order (8); for the proof of a phase its name. The store
+/// state; for a card or a contact its token (16) and place in the order (8); for the proof of a phase its name; for packets seen the number of
+/// their group (8). The store
 /// is in the key. A row that was deleted, and a whole file that was put back, is not noticed by this; for the latter
 /// there is `MessageArchive.remember(opening:)`.
 enum RowPlace {
@@ -13,6 +14,7 @@ enum RowPlace {
   case contact(peer: [UInt8], used: Int64)
   /// The proof of a phase, and what else there is one of.
   case phase(String)
+  case seen(number: Int64)
 
   func write(to bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
@@ -35,6 +37,9 @@ enum RowPlace {
     case .phase(let name):
       bytes.append(4)
       bytes.append(contentsOf: name.utf8)
+    case .seen(let number):
+      bytes.append(5)
+      bytes.append(bigEndian: number)
     }
   }
 }

@@ -37,6 +37,21 @@ public struct StatusAnswer: Codable, Sendable, Equatable {
     }
   }
 
+  /// The identity of this node also runs elsewhere, or did since its state was copied.
+  public struct IdentityElsewhere: Codable, Sendable, Equatable {
+    /// `handshake`: a neighbour has proved our keys. `card`, `message`: one with our signature that we have not made.
+    public var evidence: String
+    /// How often any of them was met in this run.
+    public var count: UInt64
+    public var lastSecondsAgo: Double
+
+    public init(evidence: String, count: UInt64, lastSecondsAgo: Double) {
+      self.evidence = evidence
+      self.count = count
+      self.lastSecondsAgo = lastSecondsAgo
+    }
+  }
+
   public var version: String
   public var uptimeSeconds: Double
   public var peerID: String
@@ -52,11 +67,14 @@ public struct StatusAnswer: Codable, Sendable, Equatable {
   public var residentBytes: UInt64?
   /// Where keys, settings and history lie, and what is still missing on their way into the sealed form.
   public var store: StoreRecord?
+  /// What was met last of an identity that also runs elsewhere; nil when nothing was.
+  public var identityElsewhere: IdentityElsewhere?
 
   public init(
     version: String, uptimeSeconds: Double, peerID: String, name: String, icon: String, transports: [Transport],
     linkCount: Int, peerCount: Int, counters: [String: [String: UInt64]], statePhase: String, residentBytes: UInt64?,
-    store: StoreRecord? = nil
+    store: StoreRecord? = nil,
+    identityElsewhere: IdentityElsewhere? = nil
   ) {
     self.version = version
     self.uptimeSeconds = uptimeSeconds
@@ -70,6 +88,7 @@ public struct StatusAnswer: Codable, Sendable, Equatable {
     self.statePhase = statePhase
     self.residentBytes = residentBytes
     self.store = store
+    self.identityElsewhere = identityElsewhere
   }
 }
 

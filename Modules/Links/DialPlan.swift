@@ -13,6 +13,10 @@ package import Transports
 /// together: after `LinksLimits.failedDials` failures within a minute they wait, while those that once led to a peer are
 /// dialled as ever.
 ///
+/// After a start the addresses that led to a peer in an earlier run come first too: when a transport is switched on, all
+/// others wait for a moment, and these are dialled when they are heard, with some spread. One that fails thrice is a
+/// stranger's like any other.
+///
 /// Pure; randomness comes in with each call that needs it.
 package struct DialPlan: Sendable {
   package typealias Key = Candidate.Key
@@ -38,10 +42,17 @@ package struct DialPlan: Sendable {
     package var failures = 0
     package var notBefore: MonotonicTime
     package var lastFailure: Failure?
+    /// It led to a peer in an earlier run.
+    var isExpected = false
+
+    /// Whether it led to a peer, in this run or an earlier one.
+    var isFamiliar: Bool { peer != nil || isExpected && failures < LinksLimits.expectedFailures }
   }
 
   private struct Power: Sendable {
     var isOn = false
+    /// Until then addresses that never led to a peer wait.
+    var strangersFrom = MonotonicTime.start
     var linkLimit: Int
   }
 
@@ -49,23 +60,47 @@ package struct DialPlan: Sendable {
   private var power: [Power]
   /// When dials of addresses without a proved peer failed lately, oldest first; `LinksLimits.failedDials` at most.
   private var failedDials: [MonotonicTime] = []
+  /// Addresses that led to a peer in an earlier run and have not in this one.
+  private var expected: Set<Key> = []
 
   /// - Parameter linkLimits: how many links each transport holds at most, in their order.
   package init(linkLimits: [Int]) { power = linkLimits.map { Power(linkLimit: $0) } }
 
-  /// A transport was switched on or off. Off forgets every dial under way: the transport failed them.
-  package mutating func powered(_ transport: Int, isOn: Bool) { power[transport].isOn = isOn }
+  /// Addresses that led to a peer in an earlier run; at most `LinksLimits.expectedAddresses`. Called before anything is
+  /// heard.
+  package mutating func expect(_ keys: [Key]) { expected.formUnion(keys.prefix(LinksLimits.expectedAddresses)) }
 
-  package mutating func heard(_ key: Key, signalStrength: Int8?, hint: UInt32?, now: MonotonicTime) {
+  /// A transport was switched on or off. Off forgets every dial under way: the transport failed them.
+  package mutating func powered(_ transport: Int, isOn: Bool, now: MonotonicTime) {
+    if isOn, !power[transport].isOn, expected.contains(where: { $0.transport == transport }) {
+      let end = now.advanced(by: LinksLimits.headStart)
+      power[transport].strangersFrom = end
+      // The scanner may have heard them before we were told of the power.
+      for (key, candidate) in candidates where key.transport == transport && !candidate.isFamiliar {
+        candidates[key]?.notBefore = max(candidate.notBefore, end)
+      }
+    }
+    power[transport].isOn = isOn
+  }
+
+  /// - Parameter random: 64 random bits, for the spread.
+  package mutating func heard(
+    _ key: Key, signalStrength: Int8?, hint: UInt32?, now: MonotonicTime, random: UInt64
+  ) {
     guard var candidate = candidates[key] else {
       evictIfFull()
+      let isExpected = expected.contains(key)
+      let notBefore =
+        isExpected
+        ? now.advanced(by: LinksLimits.reconnectSpread * Self.fraction(random))
+        : max(now, power[key.transport].strangersFrom)
       candidates[key] = Entry(
-        lastHeard: now, signalStrength: signalStrength, hint: hint, notBefore: now)
+        lastHeard: now, signalStrength: signalStrength, hint: hint, notBefore: notBefore, isExpected: isExpected)
       return
     }
     if let hint, hint != candidate.hint {
       candidate.failures = 0
-      candidate.notBefore = now
+      candidate.notBefore = candidate.isFamiliar ? now : max(now, power[key.transport].strangersFrom)
     }
     candidate.lastHeard = now
     candidate.signalStrength = signalStrength
@@ -89,7 +124,7 @@ package struct DialPlan: Sendable {
       let ready = candidates.filter { key, candidate in
         key.transport == transport && candidate.phase == .waiting && candidate.notBefore <= now
           && now.since(candidate.lastHeard) < LinksLimits.candidateLifetime
-          && candidate.peer.map(isLinked) != true && (candidate.peer != nil || mayDialStrangers)
+          && candidate.peer.map(isLinked) != true && (candidate.isFamiliar || mayDialStrangers)
       }
       for (key, _) in ready.sorted(by: Self.isBefore) {
         guard underWay < LinksLimits.dialsPerTransport, free > 0 else { break }
@@ -130,13 +165,13 @@ package struct DialPlan: Sendable {
     candidate.phase = .waiting
     candidate.failures += 1
     candidate.lastFailure = Failure(step: step, reason: reason)
-    if candidate.peer == nil {
+    if !candidate.isFamiliar {
       failedDials.append(now)
       if failedDials.count > LinksLimits.failedDials { failedDials.removeFirst() }
     }
     let doubled = LinksLimits.firstRetry * (1 << min(candidate.failures - 1, 6))
     let delay = min(doubled, LinksLimits.lastRetry)
-    let spread = Double(random >> 11) / Double(1 << 53) * 0.5 + 0.75
+    let spread = Self.fraction(random) * 0.5 + 0.75
     candidate.notBefore = now.advanced(by: delay * spread)
     candidates[key] = candidate
   }
@@ -155,7 +190,21 @@ package struct DialPlan: Sendable {
     candidates[key]?.peer = peer
     candidates[key]?.failures = 0
     candidates[key]?.lastFailure = nil
+    expected.remove(key)
   }
+
+  /// Addresses that have led to a peer in this run, those with a link first and then the one heard last.
+  package func proved(on transport: Int) -> [TransportAddress] {
+    func isLinked(_ entry: Entry) -> Int { entry.phase == .linked ? 0 : 1 }
+    return candidates.filter { $0.key.transport == transport && $0.value.peer != nil }
+      .sorted {
+        let (one, other) = (isLinked($0.value), isLinked($1.value))
+        return one == other ? $0.value.lastHeard > $1.value.lastHeard : one < other
+      }
+      .map(\.key.address)
+  }
+
+  private static func fraction(_ random: UInt64) -> Double { Double(random >> 11) / Double(1 << 53) }
 
   /// The link there has ended.
   ///
@@ -169,22 +218,21 @@ package struct DialPlan: Sendable {
       return
     }
     candidates[key]?.phase = .waiting
-    let spread = Double(random >> 11) / Double(1 << 53)
-    candidates[key]?.notBefore = now.advanced(by: LinksLimits.reconnectSpread * spread)
+    candidates[key]?.notBefore = now.advanced(by: LinksLimits.reconnectSpread * Self.fraction(random))
   }
 
   private mutating func evictIfFull() {
     guard candidates.count >= LinksLimits.candidates else { return }
     let idle = candidates.filter { $0.value.phase == .waiting }
     let oldest = idle.min { one, other in
-      (one.value.peer == nil ? 0 : 1, one.value.lastHeard) < (other.value.peer == nil ? 0 : 1, other.value.lastHeard)
+      (one.value.isFamiliar ? 1 : 0, one.value.lastHeard) < (other.value.isFamiliar ? 1 : 0, other.value.lastHeard)
     }
     if let oldest { candidates[oldest.key] = nil }
   }
 
   private static func isBefore(_ left: (key: Key, value: Entry), _ right: (key: Key, value: Entry)) -> Bool {
     let (near, far) = (left.value.signalStrength ?? -100, right.value.signalStrength ?? -100)
-    let (isNew, isOtherNew) = (left.value.peer == nil ? 1 : 0, right.value.peer == nil ? 1 : 0)
+    let (isNew, isOtherNew) = (left.value.isFamiliar ? 0 : 1, right.value.isFamiliar ? 0 : 1)
     return (isNew, left.value.failures, -Int(near), left.key.address.description)
       < (isOtherNew, right.value.failures, -Int(far), right.key.address.description)
   }

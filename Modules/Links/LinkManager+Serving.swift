@@ -88,9 +88,7 @@ extension LinkManager {
       pumpHandshake(physical)
     } catch LinkSecurityError.ownCard {
       counters.count(.ownIdentityMet)
-      configuration.log.warning(
-        "another node runs with the same keys as this one: a state directory was copied; stop one of the two and give it new keys",
-        ["link": .integer(physical.link.id.number), "address": .text(physical.key.address.description)])
+      configuration.metCopy(.handshake)
       close(physical.link.id, .ownIdentity)
     } catch {
       counters.count(.handshakesRefused)

@@ -20,10 +20,13 @@ package actor LinkManager {
     /// 64 random bits, for jitter and tokens.
     package var random: @Sendable () -> UInt64
     package var log: Log
+    /// Told when a peer proves our own keys.
+    package var metCopy: @Sendable (CopyEvidence) -> Void
 
     package init(
       ownID: PeerID, transports: [any Transport], security: any LinkSecurity, time: TimeSource,
-      random: @escaping @Sendable () -> UInt64, log: Log
+      random: @escaping @Sendable () -> UInt64, log: Log,
+      metCopy: @escaping @Sendable (CopyEvidence) -> Void = { _ in }
     ) {
       self.ownID = ownID
       self.transports = transports
@@ -31,6 +34,7 @@ package actor LinkManager {
       self.time = time
       self.random = random
       self.log = log
+      self.metCopy = metCopy
     }
   }
 
@@ -114,9 +118,17 @@ package actor LinkManager {
 
   // MARK: Transports
 
+  /// Addresses of a transport that led to a peer in an earlier run: they are dialled first. Called before `run`.
+  package func expect(_ addresses: [TransportAddress], on transport: Int) {
+    plan.expect(addresses.map { DialPlan.Key(transport: transport, address: $0) })
+  }
+
+  /// Addresses of a transport that have led to a peer in this run, the best first.
+  package func provedAddresses(on transport: Int) -> [TransportAddress] { plan.proved(on: transport) }
+
   private func watchState(of index: Int) async {
     for await state in configuration.transports[index].state {
-      plan.powered(index, isOn: state == .poweredOn)
+      plan.powered(index, isOn: state == .poweredOn, now: configuration.time.now())
       configuration.log.notice(
         "transport state",
         ["transport": .text(configuration.transports[index].properties.name), "state": .text(state.rawValue)])
@@ -131,7 +143,8 @@ package actor LinkManager {
   private func takeCandidates() async {
     for await candidate in candidates {
       plan.heard(
-        candidate.key, signalStrength: candidate.signalStrength, hint: candidate.hint, now: configuration.time.now())
+        candidate.key, signalStrength: candidate.signalStrength, hint: candidate.hint, now: configuration.time.now(),
+        random: configuration.random())
       startDials()
     }
   }

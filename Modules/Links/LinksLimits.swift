@@ -89,6 +89,12 @@ package enum LinksLimits {
   package static let logInterval: Duration = .seconds(60)
   package static let firstRetry: Duration = .seconds(1)
   package static let lastRetry: Duration = .seconds(60)
+  /// Addresses of an earlier run that are expected: more than any adapter holds links.
+  package static let expectedAddresses = 64
+  /// An address of an earlier run that fails so often leads to somebody else now, or to nobody.
+  package static let expectedFailures = 3
+  /// For so long after a start the others wait: a neighbour that advertises is heard within a second or two.
+  package static let headStart: Duration = .seconds(2)
   /// After a link was lost its address is dialled again within this time, spread evenly.
   package static let reconnectSpread: Duration = .milliseconds(500)
 

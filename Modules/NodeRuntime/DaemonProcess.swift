@@ -49,7 +49,7 @@ enum DaemonProcess {
     let transports = try makeTransports(
       configuration, time: time, name: profile.name.text, plain: plain, log: log)
     let node = try makeNode(
-      identity, profile: profile, transports: transports.map(\.transport), plain: plain, archive: archive, time: time,
+      identity, profile: profile, transports: transports, plain: plain, archive: archive, time: time,
       log: log, configuration: configuration, security: security)
     let stop = Stop()
     let events = ControlEvents()
@@ -153,13 +153,15 @@ enum DaemonProcess {
     var made: [NodeParts.RunningTransport] = []
     for chosen in configuration.transports {
       let log = log.labelled(chosen.options.scheme)
+      let memory = TransportShelf(scheme: chosen.options.scheme, store: plain, log: log).memory
       let context = TransportContext(
         time: time, random: { jitter.next() }, nextLinkID: { counter.next() }, nodeName: name,
         note: { text in log.notice("transport", ["note": .text(text)]) },
-        memory: TransportShelf(scheme: chosen.options.scheme, store: plain, log: log).memory)
+        memory: memory)
       do {
         made.append(
-          NodeParts.RunningTransport(transport: try chosen.factory.make(chosen.options, context), jitter: jitter))
+          NodeParts.RunningTransport(
+            transport: try chosen.factory.make(chosen.options, context), jitter: jitter, memory: memory))
       } catch {
         throw .transport(chosen.options.scheme, error, place: chosen.place)
       }
@@ -168,18 +170,20 @@ enum DaemonProcess {
   }
 
   private static func makeNode(
-    _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [any Transport], plain: any KeyValueStore,
-    archive: MessageArchive, time: TimeSource, log: Log, configuration: DaemonConfiguration,
+    _ identity: consuming NodeIdentity, profile: Session.Profile, transports: [NodeParts.RunningTransport],
+    plain: any KeyValueStore, archive: MessageArchive, time: TimeSource, log: Log, configuration: DaemonConfiguration,
     security: Node.SecurityDouble?
   ) throws(DaemonError) -> Node {
     var environment = Node.Environment(
-      transports: transports, store: archive,
+      transports: transports.map(\.transport), store: archive,
       saveIdentity: { secret, sequence async throws(SessionStoreError) in
         do { try await NodeIdentity.save(secret, sequence: sequence, in: plain) } catch {
           throw SessionStoreError(reason: "\(error)")
         }
       },
       time: time, random: .system, log: log, isClockSynchronised: { SystemClock.isSynchronised })
+    environment.addressMemories = transports.map(\.memory)
+    environment.seenStore = SeenShelf(archive: archive)
     environment.isNamedInRoutes = configuration.isNamedInRoutes
     environment.communityKey = configuration.communityKey
     environment.security = security

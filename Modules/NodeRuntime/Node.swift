@@ -36,6 +36,10 @@ package final class Node: Sendable {
     package var security: SecurityDouble?
     /// Whether the node writes itself into the route of what it passes on.
     package var isNamedInRoutes = true
+    /// Where what the relay has seen is kept for the next run; nil where nothing is.
+    package var seenStore: (any SeenStore)?
+    /// Where the addresses of proved peers are kept for the next run, for each of `transports`; none where nothing is.
+    package var addressMemories: [TransportMemory] = []
     /// False only to show what the mesh does without its memory.
     package var isDeduplicating = true
 
@@ -62,6 +66,7 @@ package final class Node: Sendable {
   package let links: LinkManager
   package let relay: Relay
   package let session: Session
+  package let copies: CopyWatch
   package let counters = CounterRegistry()
 
   /// - Parameters:
@@ -75,6 +80,8 @@ package final class Node: Sendable {
     let random = environment.random
     let log = environment.log
     let ownID = keys.id
+    let copies = CopyWatch(time: time, log: log.labelled("identity"))
+    self.copies = copies
     let card = try keys.makeCard(
       name: profile.name, icon: profile.icon, capabilities: profile.capabilities, sequence: cardSequence,
       now: time.wallMilliseconds())
@@ -88,7 +95,8 @@ package final class Node: Sendable {
     links = try LinkManager(
       LinkManager.Configuration(
         ownID: ownID, transports: environment.transports, security: security, time: time,
-        random: { jitter.next() }, log: log.labelled("links")))
+        random: { jitter.next() }, log: log.labelled("links"),
+        metCopy: { copies.met($0) }))
     scanner = Scanner(
       transports: environment.transports, candidates: links.candidates, occupancy: links.occupancy, time: time,
       log: log.labelled("scanner"))
@@ -98,7 +106,9 @@ package final class Node: Sendable {
     let relay = Relay(
       configuration: Relay.Configuration(
         ownID: ownID, key: (try random.u64(), try random.u64()), isNamedInRoutes: environment.isNamedInRoutes,
-        isDeduplicating: environment.isDeduplicating, time: time, isClockSynchronised: environment.isClockSynchronised),
+        isDeduplicating: environment.isDeduplicating, time: time, isClockSynchronised: environment.isClockSynchronised,
+        log: log.labelled("relay"), run: environment.seenStore == nil ? 0 : try random.u64(),
+        seenStore: environment.seenStore),
       inbound: links.events, outbound: links.outbound)
     self.relay = relay
     session = try Session(
@@ -110,13 +120,15 @@ package final class Node: Sendable {
           await links.block(origins)
         },
         store: environment.store, saveIdentity: environment.saveIdentity, ownCard: ownCard, time: time,
-        random: random, log: log.labelled("session"), isClockSynchronised: environment.isClockSynchronised),
+        random: random, log: log.labelled("session"), isClockSynchronised: environment.isClockSynchronised,
+        metCopy: { copies.met($0) }),
       isDeduplicating: environment.isDeduplicating)
     counters.register(links.counters)
     counters.register(scanner.counters)
     counters.register(advertiser.counters)
     counters.register(relay.counters)
     counters.register(session.counters)
+    counters.register(copies.counters)
     for transport in environment.transports {
       counters.register(transport.properties.scheme) {
         transport.counters.sorted { $0.key < $1.key }.prefix(TransportsLimits.counters)
@@ -126,10 +138,26 @@ package final class Node: Sendable {
   }
 
   /// Runs the actors; the transports are run by whoever supervises them.
+  ///
+  /// Nothing of a neighbour is taken before the relay knows what it had seen before, and what it has seen since is written
+  /// when nothing more can come.
   package func run() async {
+    let addresses = AddressKeeper(
+      links: links, transports: environment.transports.map(\.properties.name), memories: environment.addressMemories,
+      time: environment.time)
+    await addresses.recall()
+    await relay.restore()
+    await runActors(addresses)
+    await addresses.keep()
+    await relay.saveHistory(isLast: true)
+  }
+
+  private func runActors(_ addresses: AddressKeeper) async {
     await withDiscardingTaskGroup { [self] group in
       group.addTask { await self.session.run() }
       group.addTask { await self.relay.run() }
+      group.addTask { await self.relay.keepHistory() }
+      group.addTask { await addresses.run() }
       group.addTask { await self.links.run() }
       group.addTask { await self.scanner.run() }
       group.addTask { await self.advertiser.run() }

@@ -14,6 +14,7 @@ struct NodeParts: Service {
   struct RunningTransport: Sendable {
     var transport: any Transport
     var jitter: Jitter
+    var memory: TransportMemory
   }
 
   let node: Node

@@ -3,6 +3,8 @@ enum NodeRuntimeLimits {
   /// How often the time that we have reached is kept: after a crash our clock is behind by at most this, and a disk is
   /// written to a few hundred times a day.
   static let floorInterval: Duration = .seconds(300)
+  /// How often the addresses of proved peers are looked at; they are written when they have changed.
+  static let addressInterval: Duration = .seconds(60)
   /// Parts of the history that one call searches before it answers, found or not: a tenth of a second.
   static let searchSlices = 20
   /// How often a store looks whether it may go on with its move: what it waits for is counted in days.

@@ -93,7 +93,8 @@ struct NodeService: ControlService {
       },
       linkCount: await node.links.records().count { $0.isActive }, peerCount: await node.session.peers().count,
       counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes(),
-      store: try? await vault.record())
+      store: try? await vault.record(),
+      identityElsewhere: StatusAnswer.IdentityElsewhere(node.copies.alarmNow, now: now))
   }
 
   // MARK: Messages

@@ -22,10 +22,16 @@ package actor Relay {
     package var time: TimeSource
     /// Whether the time of day is known to be synchronised.
     package var isClockSynchronised: @Sendable () -> Bool
+    package var log: Log
+    /// A random number of this run.
+    package var run: UInt64
+    /// Where what was seen is kept for the next run; nil in a node that keeps nothing.
+    package var seenStore: (any SeenStore)?
 
     package init(
       ownID: PeerID, key: (UInt64, UInt64), isNamedInRoutes: Bool = true, isDeduplicating: Bool = true,
-      time: TimeSource, isClockSynchronised: @escaping @Sendable () -> Bool
+      time: TimeSource, isClockSynchronised: @escaping @Sendable () -> Bool, log: Log, run: UInt64 = 0,
+      seenStore: (any SeenStore)? = nil
     ) {
       self.ownID = ownID
       self.key = key
@@ -33,13 +39,18 @@ package actor Relay {
       self.isDeduplicating = isDeduplicating
       self.time = time
       self.isClockSynchronised = isClockSynchronised
+      self.log = log
+      self.run = run
+      self.seenStore = seenStore
     }
   }
 
-  private let configuration: Configuration
+  let configuration: Configuration
   private let inbound: Channel<NeighbourEvent>
   private let outbound: Channel<OutboundPacket>
-  private var state: RelayState
+  var state: RelayState
+  /// The last save failed.
+  var isHistoryFailing = false
   private var carry = CarryStore()
   private var backlog = Backlog()
   private var peers: [Int: PeerID] = [:]
@@ -115,7 +126,15 @@ package actor Relay {
     if decision.isOutOfHops { counters.count(.outOfHops) }
     if decision.isOwnRouteForged { counters.count(.ownRouteForged) }
     switch decision.verdict {
-    case .duplicate: carry.mark(received.id.key, heldBy: received.slot)
+    case .duplicate:
+      if decision.isOfEarlierRun, received.packet.header.forwardsLeft > 0 {
+        // It is not passed on at once again; but who comes later and misses it shall have it, as without the restart.
+        let bytes = forwarded(received.packet)
+        var holders = LinkSet.none
+        holders.insert(received.slot)
+        keep(received.packet, id: received.id, bytes: bytes, since: received.receivedAt, holders: holders)
+      }
+      carry.mark(received.id.key, heldBy: received.slot)
     case .expired, .tooOld, .wrongTime, .blocked: break
     case .accepted, .upgraded:
       forward(received, to: decision.forward)
@@ -127,9 +146,7 @@ package actor Relay {
 
   private func forward(_ received: ReceivedPacket, to links: LinkSet) {
     guard received.packet.header.forwardsLeft > 0 else { return }
-    let isNamed = configuration.isNamedInRoutes && received.packet.header.kind.carriesRoute
-    let bytes = received.packet.relayed(
-      addingAge: 0, appending: isNamed ? configuration.ownID.routeEntry : nil)
+    let bytes = forwarded(received.packet)
     var holders = LinkSet.none
     holders.insert(received.slot)
     keep(received.packet, id: received.id, bytes: bytes, since: received.receivedAt, holders: holders)
@@ -137,6 +154,12 @@ package actor Relay {
     offer(
       received.id.key, received.packet.header.kind, bytes, to: links, source: UInt8(truncatingIfNeeded: received.slot),
       since: received.receivedAt, expiry: expiry)
+  }
+
+  /// As it goes out from here.
+  private func forwarded(_ packet: Packet) -> [UInt8] {
+    let isNamed = configuration.isNamedInRoutes && packet.header.kind.carriesRoute
+    return packet.relayed(addingAge: 0, appending: isNamed ? configuration.ownID.routeEntry : nil)
   }
 
   private func offer(

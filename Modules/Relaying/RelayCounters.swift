@@ -17,4 +17,10 @@ package enum RelayCount: String, CounterReason {
   case backlog
   /// Packets that were kept for neighbours still to come when their origin was blocked.
   case carriedBlocked
+  /// Packets of earlier runs that are remembered; that are past the horizon; for which there was no room.
+  case restored, restoredExpired, restoredLeftOut
+  /// Groups of packets of earlier runs that did not open.
+  case historyDamaged
+  /// What was seen could not be read or written.
+  case historyFailed
 }

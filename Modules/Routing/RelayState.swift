@@ -40,6 +40,9 @@ package struct RelayState: Sendable {
     package var isOwnRouteForged = false
     /// It is new and may not be forwarded any further.
     package var isOutOfHops = false
+    /// A duplicate of a packet that an earlier run of this node has seen: what was kept of it for neighbours still to
+    /// come is gone.
+    package var isOfEarlierRun = false
   }
 
   private let hash: KeyedHash
@@ -50,6 +53,10 @@ package struct RelayState: Sendable {
   /// Origins for whom nothing is carried.
   private var blocked: Set<Tag> = []
   private var entries = [UInt32](repeating: 0, count: RoutingLimits.links + 1)
+  /// What is to be kept for the next run; nil in a node that keeps nothing.
+  package private(set) var history: SeenHistory?
+  /// The second at which this run began, once it knows what an earlier one has seen.
+  private var beginSecond: UInt64?
 
   /// - Parameters:
   ///   - key: 128 random bits of this process, for the keyed hash.
@@ -94,22 +101,79 @@ package struct RelayState: Sendable {
     {
       return Decision(verdict: .wrongTime, forward: .none)
     }
-    let second = now.nanoseconds / 1_000_000_000
+    let second = Self.second(now)
     let origin = UInt8(truncatingIfNeeded: slot)
     if isMadeBefore(seen.watermark(forLink: origin), age: header.age, second: second), !PacketRemembered.isSkipped {
       return Decision(verdict: .tooOld, forward: .none)
     }
     let hopsLeft = header.forwardsLeft
-    switch seen.insert(hash(id), hopsLeft: hopsLeft, from: origin, second: second) {
-    case .new: return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
+    let hash = self.hash(id)
+    let isOfEarlierRun = beginSecond.map { seen.contains(hash, since: $0, now: second) } ?? false
+    if isOfEarlierRun, origin == SeenTable.ownSlot {
+      // Sent again because nobody is known to have it.
+      seen.renewOwn(hash, hopsLeft: hopsLeft, second: second)
+      return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
+    }
+    switch seen.insert(hash, hopsLeft: hopsLeft, from: origin, second: second) {
+    case .new:
+      history?.note(id, second: second, hopsLeft: hopsLeft)
+      return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
     case .upgrade: return forwarding(packet, verdict: .upgraded, hopsLeft: hopsLeft, from: slot)
     case .duplicate:
       if !isDeduplicating || PacketSeen.isSkipped {
         return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
       }
-      return Decision(verdict: .duplicate, forward: .none)
+      return Decision(verdict: .duplicate, forward: .none, isOfEarlierRun: isOfEarlierRun)
     }
   }
+
+  // MARK: What outlives a run
+
+  /// Seconds on the clock of the table, which is at its horizon when the monotonic clock starts: what an earlier run saw
+  /// lies before that, and is still told as a second.
+  package static func second(_ now: MonotonicTime) -> UInt64 {
+    now.nanoseconds / 1_000_000_000 &+ RoutingLimits.dedupHorizonSeconds
+  }
+
+  /// From now on what is seen is noted for the next run. Called once, before the first packet.
+  ///
+  /// - Parameter run: a random number of this run.
+  package mutating func beginHistory(run: UInt64) { history = SeenHistory(run: run) }
+
+  /// Takes a group that an earlier run has kept. Called with the newest first, before the first packet of a neighbour;
+  /// packets of our own may have gone out.
+  ///
+  /// - Parameters:
+  ///   - bytes: nil for one that did not open.
+  ///   - load: began at this start of the node.
+  package mutating func restore(_ bytes: [UInt8]?, number: Int64, _ load: inout SeenLoad) {
+    beginSecond = load.second
+    guard let group = load.take(bytes, number: number) else { return }
+    seen.raiseWatermark(to: group.watermarkSecond)
+    let now = load.second
+    load.inserted(
+      group.forEach { (id, second, hopsLeft) in
+        seen.restore(hash(id), hopsLeft: hopsLeft, second: second, now: now)
+      })
+    seen.raiseWatermark(to: load.leftOutSecond)
+  }
+
+  /// All that was kept has been taken, or could not be read.
+  package mutating func endRestore(_ load: SeenLoad) { history?.adopt(load) }
+
+  /// What is to be kept now; nil when nothing is. It counts as kept when `saved` is called.
+  ///
+  /// - Parameter wallMilliseconds: the time of day, right or not.
+  package mutating func save(now: MonotonicTime, wallMilliseconds: UInt64, isClockSynchronised: Bool) -> SeenSave? {
+    history?.save(
+      second: Self.second(now), wallMilliseconds: wallMilliseconds, isClockSynchronised: isClockSynchronised,
+      watermarkSecond: seen.watermarkSecond)
+  }
+
+  package mutating func saved(_ save: SeenSave) { history?.saved(save) }
+
+  /// What was to be kept could not be: it comes with the next.
+  package mutating func saveFailed() { history?.failed() }
 
   private func forwarding(
     _ packet: borrowing Packet, verdict: Verdict, hopsLeft: UInt8, from slot: Int

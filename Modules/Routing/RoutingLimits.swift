@@ -19,4 +19,15 @@ package enum RoutingLimits {
   package static let carriedPackets = 2_048
   /// Bytes of packets kept for neighbours that are still to come: what a Raspberry Pi can spare.
   package static let carriedBytes = 2 << 20
+  /// At most so often what was seen is kept on disk. A node that is killed forgets what came in the last half minute; the
+  /// disk is written to 2,880 times a day at most, some 15 MB of log, a seventieth of what it may be written to.
+  package static let seenSaveSeconds: UInt64 = 30
+  /// A node whose identity also runs elsewhere meets it over and over: the log gets a line an hour at most.
+  package static let copyAlarmInterval: Duration = .seconds(3_600)
+  /// Packets of one group: 170 KB, which is read, opened and taken in about a millisecond.
+  package static let seenGroupEntries = 1 << 13
+  /// Groups kept: one for each save within the horizon, and those that are full.
+  package static let seenGroups = 6_000 + rememberedPackets / seenGroupEntries
+  /// Groups that are read at once when a node starts: 2.7 MB at most.
+  package static let seenGroupsPerSlice = 16
 }

@@ -84,14 +84,59 @@ package struct SeenTable: Sendable {
   }
 
   /// Whether a packet is remembered.
-  package func contains(_ hash: UInt64) -> Bool {
+  package func contains(_ hash: UInt64) -> Bool { find(hash) != nil }
+
+  // MARK: What an earlier run remembered
+
+  /// Whether a packet is remembered since an earlier second than this one, so by an earlier run.
+  package func contains(_ hash: UInt64, since second: UInt64, now: UInt64) -> Bool {
+    guard let index = find(hash) else { return false }
+    return Self.age(of: notes[index], second: now) > now - min(now, second)
+  }
+
+  /// A packet of our own that an earlier run has sent is sent again: from here on it counts as sent now.
+  package mutating func renewOwn(_ hash: UInt64, hopsLeft: UInt8, second: UInt64) {
+    guard let index = find(hash) else { return }
+    countPerLink[Self.slot(notes[index])] &-= 1
+    countPerLink[Int(Self.ownSlot)] &+= 1
+    notes[index] = Self.note(second: second, hopsLeft: hopsLeft, slot: Self.ownSlot)
+  }
+
+  /// Remembers a packet that an earlier run has seen. It takes no room from any link of this run, and nothing is
+  /// forgotten for it.
+  ///
+  /// - Parameters:
+  ///   - second: when it was seen, within the horizon before `now`.
+  ///   - now: on the clock of this run.
+  /// - Returns: false when there is no room.
+  package mutating func restore(_ hash: UInt64, hopsLeft: UInt8, second: UInt64, now: UInt64) -> Bool {
+    let hash = hash == Self.emptyHash ? 1 : hash
+    guard find(hash) == nil else { return true }
+    guard count < limit else { return false }
+    // Everything is swept an hour after the newest note at the earliest: an age stays within its 18 bits.
+    lastSweepSecond = max(lastSweepSecond, now)
+    if (count &+ 1) &* 5 > hashes.count &* 4 { rebuild(places: hashes.count + hashes.count * 2 / 5) { _ in true } }
+    var index = place(of: hash)
+    while hashes[index] != Self.emptyHash { index = index &+ 1 == hashes.count ? 0 : index &+ 1 }
+    hashes[index] = hash
+    notes[index] = Self.note(second: second, hopsLeft: hopsLeft, slot: Self.ownSlot)
+    count &+= 1
+    countPerLink[Int(Self.ownSlot)] &+= 1
+    return true
+  }
+
+  /// Packets made before this second were forgotten by an earlier run.
+  package mutating func raiseWatermark(to second: UInt64) { watermarkSecond = max(watermarkSecond, second) }
+
+  @inline(__always)
+  private func find(_ hash: UInt64) -> Int? {
     let hash = hash == Self.emptyHash ? 1 : hash
     var index = place(of: hash)
     while hashes[index] != Self.emptyHash {
-      if hashes[index] == hash { return true }
+      if hashes[index] == hash { return index }
       index = index &+ 1 == hashes.count ? 0 : index &+ 1
     }
-    return false
+    return nil
   }
 
   @inline(__always)

@@ -27,6 +27,7 @@ extension Session {
   private func receive(_ packet: Packet, id: PacketID, receivedAt: MonotonicTime) async {
     guard packet.header.origin != ownTag else {
       counters.count(.ownOrigin)
+      await examineOwn(packet)
       return
     }
     if packet.header.kind == .card {

@@ -40,6 +40,8 @@ package actor Session {
     package var log: Log
     /// Whether something keeps our time of day right.
     package var isClockSynchronised: @Sendable () -> Bool
+    /// Told when our own identity shows that it also runs elsewhere.
+    package var metCopy: @Sendable (CopyEvidence) -> Void
 
     package init(
       deliveries: Channel<Delivery>, originate: @escaping @Sendable (Packet, PacketID) async -> Int,
@@ -48,7 +50,8 @@ package actor Session {
         @escaping @Sendable (consuming Secret, _ cardSequence: UInt64) async throws(SessionStoreError) ->
         Void,
       ownCard: Latest<VerifiedCard>, time: TimeSource, random: RandomSource, log: Log,
-      isClockSynchronised: @escaping @Sendable () -> Bool
+      isClockSynchronised: @escaping @Sendable () -> Bool,
+      metCopy: @escaping @Sendable (CopyEvidence) -> Void = { _ in }
     ) {
       self.deliveries = deliveries
       self.originate = originate
@@ -60,6 +63,7 @@ package actor Session {
       self.random = random
       self.log = log
       self.isClockSynchronised = isClockSynchronised
+      self.metCopy = metCopy
     }
   }
 

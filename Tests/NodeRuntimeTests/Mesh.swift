@@ -55,7 +55,8 @@ final class Mesh: @unchecked Sendable {
   @discardableResult
   func add(
     _ name: String, profileName: String? = nil, store: MemoryStore = MemoryStore(), keys: [UInt8]? = nil,
-    cardSequence: UInt64 = 1, communityKey: [UInt8]? = nil, clock: WallClock? = nil
+    cardSequence: UInt64 = 1, communityKey: [UInt8]? = nil, clock: WallClock? = nil,
+    seenStore: MemorySeenStore? = nil, addresses: TransportMemory? = nil
   ) throws -> Int {
     var time = simulation.time.source
     if let clock {
@@ -76,6 +77,8 @@ final class Mesh: @unchecked Sendable {
       },
       time: time, random: source, log: log, isClockSynchronised: { clock?.isSynchronised ?? true })
     environment.isDeduplicating = isDeduplicating
+    environment.seenStore = seenStore
+    environment.addressMemories = addresses.map { [$0] } ?? []
     if let security { environment.security = security }
     environment.communityKey = communityKey.flatMap { CommunityKey(Secret(copying: $0.rawSpan)) }
     let wall = time.wallMilliseconds()

@@ -27,7 +27,8 @@ import WireFormat
     }
     let relay = Relay(
       configuration: Relay.Configuration(
-        ownID: ownID, key: (1, 2), time: simulation.time.source, isClockSynchronised: { true }),
+        ownID: ownID, key: (1, 2), time: simulation.time.source, isClockSynchronised: { true },
+        log: Log(label: "relay", threshold: .error, sink: MemoryLogSink())),
       inbound: inbound, outbound: outbound)
     self.relay = relay
     task = simulation.start { await relay.run() }

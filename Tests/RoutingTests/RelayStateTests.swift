@@ -176,7 +176,7 @@ import WireFormat
       _ = state.receive(
         try packet(), id: PacketID(high: UInt64(number), low: 0), from: 1, now: time, wallMilliseconds: nil)
     }
-    #expect(state.seen.watermarkSecond == 1_003)
+    #expect(state.seen.watermarkSecond == RoutingLimits.dedupHorizonSeconds + 1_003)
     let now = MonotonicTime(nanoseconds: 1_020 * 1_000_000_000)
     for (age, verdict) in [(UInt32(17_999), RelayState.Verdict.accepted), (18_000, .tooOld), (4_000_000, .tooOld)] {
       let fresh = PacketID(high: UInt64(age), low: 9)
