@@ -10,7 +10,7 @@ extension SQLiteDatabase {
     let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
     defer { unsafe sqlite3_close_v2(opened) }
     guard code == SQLITE_OK, let connection = unsafe opened else {
-      throw .statement(code: code, message: "", sql: "open")
+      throw Self.error(code: code, message: "", sql: "open", path: path)
     }
     unsafe sqlite3_busy_timeout(connection, Int32(clamping: DatabaseLimits.busyTimeout.components.seconds * 1_000))
     let descriptor = unsafe open(copy, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -21,11 +21,7 @@ extension SQLiteDatabase {
     let result = unsafe sqlite3_exec(connection, "PRAGMA trusted_schema = OFF; VACUUM INTO '\(quoted)'", nil, nil, nil)
     guard result == SQLITE_OK else {
       let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? ""
-      switch result & 0xFF {
-      case SQLITE_CORRUPT, SQLITE_NOTADB: throw .corrupt(path: path, code: result)
-      case SQLITE_FULL: throw .full(path: copy)
-      default: throw .statement(code: result, message: message, sql: "VACUUM INTO")
-      }
+      throw Self.error(code: result, message: message, sql: "VACUUM INTO", path: path)
     }
     guard fsync(descriptor) == 0 else { throw .file(path: copy, code: errno) }
   }

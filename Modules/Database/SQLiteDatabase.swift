@@ -264,7 +264,7 @@ internal import CSQLite
     return Self.error(code: code, message: message, sql: sql, path: path)
   }
 
-  private static func error(code: Int32, message: String, sql: String, path: String) -> DatabaseError {
+  static func error(code: Int32, message: String, sql: String, path: String) -> DatabaseError {
     switch code & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt(path: path, code: code)
     case SQLITE_BUSY, SQLITE_LOCKED: .busy(path: path)

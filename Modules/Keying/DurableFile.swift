@@ -36,7 +36,7 @@ package enum DurableFile {
   }
 
   /// Makes a file anew; one of that name, which somebody else may have open, is not written to.
-  static func create(_ path: String, in fileSystem: any FileSystem) throws(FileSystemError) -> OpenFile {
+  package static func create(_ path: String, in fileSystem: any FileSystem) throws(FileSystemError) -> OpenFile {
     if try fileSystem.facts(of: path) != nil { try fileSystem.unlink(path) }
     return try fileSystem.open(path, for: .create)
   }

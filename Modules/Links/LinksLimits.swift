@@ -8,10 +8,10 @@ package enum LinksLimits {
   /// Handshakes that one address may begin with us within the interval: a peer that keeps losing us needs one every few
   /// seconds, and each costs us key agreements.
   package static let handshakesPerAddress = 10
+  package static let handshakeInterval: Duration = .seconds(60)
   /// Further ones of an address at which a peer has proved itself each time: a link at the edge of the range breaks every
   /// second.
   package static let provedHandshakesPerAddress = 60
-  package static let handshakeInterval: Duration = .seconds(60)
   /// Addresses whose handshakes are counted: as many as are remembered for dialling.
   package static let countedAddresses = 256
   /// Dials under way at a time on one transport: a Bluetooth controller does one, and a second is in its set-up.
@@ -80,13 +80,13 @@ package enum LinksLimits {
   package static let candidates = 256
   /// An address not heard for this long is dialled no more.
   package static let candidateLifetime: Duration = .seconds(120)
-  /// Back-off of dials: doubles from the first to the last, and is spread by a quarter both ways.
   /// Dials of addresses without a proved peer that may fail within the interval: a crowd of real nodes stays below, and
   /// whoever makes up addresses costs us one dial a second.
   package static let failedDials = 60
   package static let failedDialsInterval: Duration = .seconds(60)
   /// What strangers can cause at will is in the log once in so long, with how often it was.
   package static let logInterval: Duration = .seconds(60)
+  /// Back-off of dials: doubles from the first to the last, and is spread by a quarter both ways.
   package static let firstRetry: Duration = .seconds(1)
   package static let lastRetry: Duration = .seconds(60)
   /// Addresses of an earlier run that are expected: more than any adapter holds links.

@@ -83,6 +83,7 @@ struct NodeService: ControlService {
   private func status() async -> StatusAnswer {
     let card = await node.session.ownCard
     let now = node.environment.time.now()
+    let store = try? await vault.record()
     return StatusAnswer(
       version: version, uptimeSeconds: Double(now.milliseconds(since: startedAt)) / 1_000,
       peerID: card.id.description, name: card.card.name.text, icon: card.card.icon.text,
@@ -92,8 +93,9 @@ struct NodeService: ControlService {
           state: transport.state.value.rawValue)
       },
       linkCount: await node.links.records().count { $0.isActive }, peerCount: await node.session.peers().count,
-      counters: counters.snapshot(), statePhase: await vault.phase, residentBytes: ProcessMemory.residentBytes(),
-      store: try? await vault.record(),
+      counters: counters.snapshot(), statePhase: (store?.phase ?? .plain).rawValue,
+      residentBytes: ProcessMemory.residentBytes(),
+      store: store,
       identityElsewhere: StatusAnswer.IdentityElsewhere(node.copies.alarmNow, now: now))
   }
 

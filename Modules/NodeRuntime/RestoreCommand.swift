@@ -1,5 +1,6 @@
 internal import Archive
 internal import Arguments
+internal import Bytes
 internal import Database
 internal import Glibc
 internal import Keying
@@ -33,7 +34,7 @@ enum RestoreCommand {
     let staging = path + ".restoring"
     let source = try context.keySource()
     let secret = try BackupCommand.passphrase(context, prompt: "Passphrase of the backup: ")
-    StagedFiles.remove(staging)
+    StagedFiles.remove(staging, in: context.surroundings.fileSystem)
     do { try PrivateDirectory.prepare(staging) } catch { throw .state(.directory(error)) }
     do throws(DaemonError) {
       do throws(BackupError) { try copy(file, secret, to: staging, context) } catch {
@@ -47,14 +48,16 @@ enum RestoreCommand {
         }
         _ = unsafe unlink(staging + "/" + StateInventory.backup)
       }
-      do throws(FileSystemError) { try StagedFiles.put(staging, inPlaceOf: path) } catch {
+      do throws(FileSystemError) {
+        try StagedFiles.put(staging, inPlaceOf: path, in: context.surroundings.fileSystem)
+      } catch {
         throw .backup(path: file, .file(error))
       }
       let key = isSealed ? (source == nil ? " --key passphrase" : " with the same --key") : ""
       OfflineContext.say(
         "The node is in \(TerminalText.neutralised(path)); start it\(key).")
     } catch {
-      StagedFiles.remove(staging)
+      StagedFiles.remove(staging, in: context.surroundings.fileSystem)
       throw error
     }
     withExtendedLifetime(state) {}
@@ -63,66 +66,52 @@ enum RestoreCommand {
   private static func copy(
     _ file: String, _ secret: borrowing Secret, to staging: String, _ context: OfflineContext
   ) throws(BackupError) {
+    let files = context.surroundings.fileSystem
     var reader = try BackupReader(path: file, passphrase: secret, surroundings: context.surroundings)
-    var current: (descriptor: Int32, path: String)?
-    defer { if let current { close(current.descriptor) } }
-    func finish() throws(BackupError) {
+    var current: (file: OpenFile, path: String)?
+    defer { if let current { files.close(current.file) } }
+    func finish() throws(FileSystemError) {
       guard let done = current else { return }
       current = nil
-      defer { close(done.descriptor) }
-      guard fsync(done.descriptor) == 0 else { throw .file(FileSystemError(.sync, path: done.path, code: errno)) }
+      defer { files.close(done.file) }
+      try files.sync(done.file)
     }
     while let part = try reader.next() {
       switch part {
       case .entry(let name, _):
-        try finish()
         // Only names that we give: a backup is no way to other places.
         guard StateFiles.all.contains(name) else { throw .content(.name) }
         let path = staging + "/" + name
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(FileSystemError(.open, path: path, code: errno)) }
-        current = (descriptor, path)
+        do throws(FileSystemError) {
+          try finish()
+          current = (try DurableFile.create(path, in: files), path)
+        } catch { throw .file(error) }
       case .bytes(let bytes):
         guard let current else { throw .content(.malformed) }
-        try StagedFiles.write(bytes, to: current.descriptor, path: current.path)
+        do throws(FileSystemError) {
+          try DurableFile.write(current.file, bytes.rawSpan, path: current.path, in: files)
+        } catch { throw .file(error) }
       }
     }
-    try finish()
+    do throws(FileSystemError) { try finish() } catch { throw .file(error) }
   }
 }
 
 /// A directory that is made beside its place.
 enum StagedFiles {
-  static func write(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(BackupError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw .file(FileSystemError(.write, path: path, code: errno)) }
-      rest = rest.dropFirst(count)
-    }
-  }
-
   /// Only names of ours; a directory that holds others stays.
-  static func remove(_ directory: String) {
+  static func remove(_ directory: String, in files: any FileSystem) {
     for name in StateFiles.all + [StateInventory.backup, StateInventory.draft] {
-      _ = unsafe unlink(directory + "/" + name)
+      try? files.unlink(directory + "/" + name)
     }
-    _ = unsafe rmdir(directory)
+    try? files.removeDirectory(directory)
   }
 
   /// The place holds nothing but a lock, which is ours.
-  static func put(_ staging: String, inPlaceOf path: String) throws(FileSystemError) {
-    try sync(staging)
-    _ = unsafe unlink(path + "/lock")
-    guard unsafe rename(staging, path) == 0 else { throw FileSystemError(.rename, path: path, code: errno) }
-    try sync(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
-  }
-
-  private static func sync(_ directory: String) throws(FileSystemError) {
-    let descriptor = unsafe open(directory.isEmpty ? "/" : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileSystemError(.open, path: directory, code: errno) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw FileSystemError(.sync, path: directory, code: errno) }
+  static func put(_ staging: String, inPlaceOf path: String, in files: any FileSystem) throws(FileSystemError) {
+    try files.syncDirectory(staging)
+    try? files.unlink(path + "/lock")
+    try files.rename(staging, to: path)
+    try files.syncDirectory(DurableFile.directory(of: path))
   }
 }

@@ -6,14 +6,6 @@ internal import Storing
 
 /// What the control socket asks of the store.
 extension StateVault {
-  /// One word for `status`.
-  var phase: String {
-    get async {
-      guard let migrating, let status = try? await migrating.status() else { return StoreRecord.Phase.plain.rawValue }
-      return StoreRecord.Phase(status.migration.phase).rawValue
-    }
-  }
-
   func record() async throws(ControlError) -> StoreRecord {
     guard let migrating else {
       let names = try await Self.asking { () async throws(StoreError) in try await store.names() }
