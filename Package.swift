@@ -163,9 +163,11 @@ let doubles: [Target] = [
     name: "OpenLinks", dependencies: ["Bytes", "Streams", "Identities", "Links"], path: "Tools/OpenLinks",
     swiftSettings: house),
   .target(
-    name: "PowerCuts", dependencies: ["Streams", "Database", "CSQLite"], path: "Tools/PowerCuts", swiftSettings: house),
+    name: "PowerCuts", dependencies: ["Streams", "Database", "TestKit", "CSQLite"], path: "Tools/PowerCuts",
+    swiftSettings: house),
   app(
-    "relaychat-crash", ["Bytes", "Streams", "Primitives", "Database", "Storing", "PowerCuts"], path: "Tools/Crash",
+    "relaychat-crash", ["Bytes", "Streams", "Primitives", "Database", "Storing", "TestKit", "PowerCuts"],
+    path: "Tools/Crash",
     exclude: ["README.md", "kill"]),
   app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),

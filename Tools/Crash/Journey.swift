@@ -1,4 +1,5 @@
 import PowerCuts
+import TestKit
 
 /// One thing that is asked of a store, or done to its process.
 enum Step: Sendable {
@@ -40,7 +41,7 @@ enum Step: Sendable {
 /// The same for the same seed.
 struct Journey {
   private(set) var steps: [Step] = []
-  private var choices: SeededChoices
+  private var choices: SeededGenerator
   private var counter: UInt64 = 0
   static let names = ["identity", "name", "icon", "peers", "clock", "sequence", "prekey.1", "prekey.2", "note"]
 
@@ -51,7 +52,7 @@ struct Journey {
   ///   - length: calls in each phase.
   ///   - isLosing: whether its own ends lose what is not synced, which a disk that does not keep its word cannot bear.
   init(seed: UInt64, length: Int, isLosing: Bool = true) {
-    choices = SeededChoices(seed: seed)
+    choices = SeededGenerator(seed: seed)
     self.isLosing = isLosing
     steps = [.open]
     calls(length)

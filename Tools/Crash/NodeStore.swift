@@ -4,6 +4,7 @@ import PowerCuts
 import Primitives
 import Storing
 import Streams
+import TestKit
 
 /// Milliseconds since 1970, set by hand.
 final class Wall: Sendable {
@@ -28,7 +29,7 @@ enum NodeStore {
   static func open(
     _ disk: CutDisk, _ wall: Wall, mayBegin: Bool, beginsSealed: Bool = false, seed: UInt64
   ) throws(StoreError) -> MigratingStore {
-    let choices = Protected(SeededChoices(seed: seed))
+    let choices = Protected(SeededGenerator(seed: seed))
     let random = RandomSource { span in
       for index in 0..<span.byteCount {
         span.storeBytes(

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 internal import Streams
+internal import TestKit
 
 /// SQLite's way to a `CutDisk`, told of it once per process.
 ///
@@ -62,7 +63,7 @@ enum CutDiskVFS {
     return unsafe sqlite3_vfs_register(vfs, 0) == SQLITE_OK
   }()
 
-  private static let salt = Protected(SeededChoices(seed: 1))
+  private static let salt = Protected(SeededGenerator(seed: 1))
 }
 
 /// What SQLite keeps for an open file: its methods, and behind them what is ours.

@@ -1,3 +1,5 @@
+internal import TestKit
+
 /// What a disk holds: what a running program sees, and of it what is durable.
 ///
 /// Content is durable after a sync of its file, names after a sync of their directory, of which there is one. Nothing
@@ -77,9 +79,9 @@ package struct DiskState: Sendable {
 
   /// The disk as the next start finds it, all of it durable.
   package func afterCut(_ leftover: Leftover) -> DiskState {
-    var choices = SeededChoices(seed: 0)
-    if case .some(let seed) = leftover { choices = SeededChoices(seed: seed) }
-    func isKept(_ choices: inout SeededChoices) -> Bool {
+    var choices = SeededGenerator(seed: 0)
+    if case .some(let seed) = leftover { choices = SeededGenerator(seed: seed) }
+    func isKept(_ choices: inout SeededGenerator) -> Bool {
       switch leftover {
       case .nothing: false
       case .everything: true
@@ -107,8 +109,9 @@ package struct DiskState: Sendable {
   }
 
   /// Whole, not at all, or some of its sectors, a third of the time each.
-  private static func tear(_ bytes: [UInt8], at offset: Int, in content: inout [UInt8], _ choices: inout SeededChoices)
-  {
+  private static func tear(
+    _ bytes: [UInt8], at offset: Int, in content: inout [UInt8], _ choices: inout SeededGenerator
+  ) {
     switch choices.next() % 3 {
     case 0: return
     case 1: put(bytes, at: offset, in: &content)
