@@ -14,6 +14,8 @@ enum BlueZCounter: String, CounterReason {
   case garbageWriters
   /// Values that found no room on their way to the bus.
   case discardedWrites
+  /// Characteristics of peers for which BlueZ handed out no socket: each value costs a call there.
+  case refusedSockets
   /// Frames that never came, or too late.
   case framesLost
   /// Frames that were overtaken on another bearer of the same connection, and put back in their place.

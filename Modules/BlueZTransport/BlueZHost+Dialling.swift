@@ -26,14 +26,13 @@ extension BlueZHost {
     guard let device = mirror.device(address, on: adapter), mirror.isOurs(device) else {
       throw .dialFailed(reached: .advertise, reason: "it is not in the air any more")
     }
-    guard !closing.contains(device) else {
-      throw .dialFailed(reached: .scan, reason: "the former link is being closed")
-    }
     guard peers[device]?.link == nil else { throw .dialFailed(reached: .scan, reason: "there is a link already") }
     let spread = Double(context.random() >> 11) / Double(1 << 53)
+    let own = mirror.value(adapter, BlueZNames.adapter, "Address")?.asString ?? ""
     guard
       let number = dials.add(
-        address, ownHint: shared.state.withLock { $0.advertisement?.hint }, peerHint: mirror.sighting(of: device)?.hint,
+        address, ownAddress: own, ownHint: shared.state.withLock { $0.advertisement?.hint },
+        peerHint: mirror.sighting(of: device)?.hint,
         spread: spread, now: now)
     else { throw .failed(reason: "too many dials wait already") }
     progress(.advertise)
@@ -60,11 +59,14 @@ extension BlueZHost {
       fail(dial.number, .dialFailed(reached: .scan, reason: "it is not in the air any more"))
       return
     }
+    // The end of a former connection that we have asked for would be the end of this one too.
+    guard !closing.contains(device) else { return }
     pending[dial.number]!.isConnecting = true
     pending[dial.number]!.openLinks = openLinks
     if mirror.isConnected(device) {
       // A connection of an earlier run, of another program, or one that has just come in.
       if peers[device]?.negotiation.hasSpoken != true { peers[device] = nil }
+      pending[dial.number]!.isAdopted = true
       connected(device)
       return
     }
@@ -109,6 +111,7 @@ extension BlueZHost {
     fail(number, error ?? .dialFailed(reached: reached, reason: "no connection within 20 s"))
     if let device, peers[device]?.link == nil {
       peers[device] = nil
+      if mirror.isConnected(device) { closing.insert(device) }
       // A pending connect is called off by it.
       jobs.offer(.disconnect(device: device))
     }
@@ -190,6 +193,11 @@ extension BlueZHost {
         return
       }
       act(peers[device]!.negotiation.subscribed(now: now), on: device)
+    case .acquire(let device, let characteristic):
+      let result = await call(
+        characteristic, BlueZNames.gattCharacteristic, "AcquireWrite", [.properties([:])])
+      guard mirror.generation == generation else { return }
+      acquired(try? result.get(), of: characteristic, at: device)
     }
   }
 

@@ -95,10 +95,14 @@ extension BlueZHost {
 
   /// Whether the power went with it is known only a moment later.
   private func disconnected(_ device: String) {
-    closing.remove(device)
+    let wasClosing = closing.remove(device) != nil
     partings[device] = nil
     act(peers[device]?.negotiation.part(now: now) ?? [], on: device)
-    guard peers[device] != nil else { return }
+    guard peers[device] != nil else {
+      // A dial may wait for it.
+      if wasClosing { reconcile() }
+      return
+    }
     endings[device] = now.advanced(by: BlueZLimits.endGrace)
     alarm.set(endings[device])
   }
@@ -115,7 +119,9 @@ extension BlueZHost {
     guard peers[device] != nil else { return }
     let characteristic = mirror.characteristic(below: device)
     let mtu = characteristic.flatMap { mirror.mtu(of: $0) }
-    act(peers[device]!.negotiation.resolved(characteristic, mtu: mtu, now: now), on: device)
+    let actions = peers[device]!.negotiation.resolved(characteristic, mtu: mtu, now: now)
+    followTarget(of: device)
+    act(actions, on: device)
     updateFrameSize(device)
   }
 
@@ -204,35 +210,6 @@ extension BlueZHost {
     alarm.set(partings[device])
   }
 
-  func say(_ message: LinkMessage, to device: String) {
-    guard let peer = peers[device] else { return }
-    let sent: DBusMessage
-    if let characteristic = peer.negotiation.target {
-      sent = message.writing(to: characteristic)
-    } else {
-      let tagged = LinkMessage.tagged(peer.negotiation.peerToken, message)
-      sent = .signal(
-        BlueZNames.characteristicPath, BlueZNames.properties, "PropertiesChanged",
-        [
-          .string(BlueZNames.gattCharacteristic), .properties(["Value": .bytes(tagged.bytes)]),
-          .array(element: "s", []),
-        ])
-    }
-    if outgoing.offer(sent) != .accepted { counters.count(.discardedWrites) }
-  }
-
-  /// The one who writes, so that what is said first goes first; what has gathered goes at once.
-  func write(_ outgoing: Channel<DBusMessage>, to bus: DBusConnection) async {
-    for await message in outgoing {
-      var batch = [message][...]
-      while batch.count < BlueZLimits.writtenAtOnce, let next = outgoing.poll() { batch.append(next) }
-      while !batch.isEmpty, !Task.isCancelled {
-        batch = batch.dropFirst(await bus.send(batch))
-        if !batch.isEmpty { try? await context.time.sleep(now.advanced(by: .milliseconds(5))) }
-      }
-    }
-  }
-
   // MARK: Links
 
   private func open(_ role: LinkRole, to device: String) {
@@ -242,8 +219,7 @@ extension BlueZHost {
       wake: { [kicks] link in kicks.offer(link, for: link.id) })
     peers[device]!.link = link
     partings[device] = nil
-    let target = peer.negotiation.target
-    shared.state.withLock { $0.links[device] = .some(target) }
+    keepFarewell(to: device)
     if ceiling.opened(open: openLinks) { keepCeiling() }
     if let dial = peer.dial, let waiting = pending.removeValue(forKey: dial) {
       _ = dials.remove(dial)
@@ -336,7 +312,12 @@ extension BlueZHost {
     shared.state.withLock { $0.links[device] = nil }
     count(peer.negotiation, since: peer.counted)
     peer.link?.finish(end)
-    if let dial = peer.dial {
+    if let dial = peer.dial, pending[dial]?.isAdopted == true, end == .lost, reason == EndReason.gone {
+      // Only what was left of another link has ended.
+      pending[dial]!.isAdopted = false
+      pending[dial]!.isConnecting = false
+      pending[dial]!.giveUpAt = now.advanced(by: BlueZLimits.connectDeadline)
+    } else if let dial = peer.dial {
       let reached = pending[dial]?.reached ?? .scan
       fail(dial, .dialFailed(reached: reached, reason: reason))
       if reached == .connect, end == .lost, let adapter, mirror.isConnected(device), !mirror.isBonded(device) {

@@ -14,6 +14,7 @@ actor BlueZHost {
     case disconnect(device: String)
     case remove(device: String, adapter: String)
     case subscribe(device: String, characteristic: String)
+    case acquire(device: String, characteristic: String)
     case snapshot(generation: Int, owner: String)
     case recallCeiling(adapter: String)
     case keepCeiling(adapter: String, [UInt8])
@@ -25,6 +26,8 @@ actor BlueZHost {
     var reached: DialStep
     var giveUpAt: MonotonicTime
     var isConnecting = false
+    /// The connection was there before: an earlier run's, say, that BlueZ may be about to end.
+    var isAdopted = false
     /// When it began.
     var openLinks = 0
   }
@@ -33,6 +36,9 @@ actor BlueZHost {
     var negotiation: LinkNegotiation
     var link: BlueZLink?
     var dial: UInt64?
+    var access = WriteAccess()
+    /// Where values go, once BlueZ has handed it out.
+    var socket: DBusDescriptor?
     /// Of its lost and reordered frames, those that are in the counters.
     var counted: (lost: UInt64, reordered: UInt64, garbage: UInt64) = (0, 0, 0)
   }
@@ -121,7 +127,7 @@ actor BlueZHost {
     for object in exported { await bus.export(object) }
     await withDiscardingTaskGroup { group in
       group.addTask { [shared] in
-        await bus.run(lastWords: { shared.lastWords })
+        await bus.run(lastWords: { shared.sayGoodbye() })
         jobs.finish()
       }
       group.addTask { await self.begin(bus) }
@@ -368,30 +374,5 @@ extension BlueZHost {
       mirrored: mirror.count, peers: peers.count,
       waiting: pending.count + dials.numbers.count + outgoing.count + jobs.count + endings.count + closing.count
         + drains.count + partings.count)
-  }
-}
-
-/// What the exported objects are asked for, on the actor of the bus.
-final class SharedFacts: Sendable {
-  struct State: Sendable {
-    /// The unique name of who owns `org.bluez`.
-    var owner: String?
-    var advertisement: NodeAdvertisement?
-    /// Whether our part of the advertisement is left out.
-    var isBare = false
-    /// Devices with a link of ours, and where to write to them.
-    var links: [String: String?] = [:]
-  }
-
-  let state = Protected(State())
-
-  /// What we have connected ends with us; BlueZ would keep it.
-  var lastWords: [DBusMessage] {
-    state.withLock { $0.links }.sorted { $0.key < $1.key }.flatMap { device, characteristic in
-      let bye = characteristic.map { target in
-        LinkMessage.bye.writing(to: target)
-      }
-      return (bye.map { [$0] } ?? []) + [.call(BlueZNames.service, device, BlueZNames.device, "Disconnect")]
-    }
   }
 }

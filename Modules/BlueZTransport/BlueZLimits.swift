@@ -44,6 +44,9 @@ package enum BlueZLimits {
   /// Frames that wait for the window.
   package static let queuedFrames = 64
 
+  /// Values that wait until it is known how to write them: a window of frames, and what is said beside them.
+  package static let heldValues = 48
+
   /// Values that are handed to the bus at once, when so many have gathered.
   package static let writtenAtOnce = 32
 
@@ -54,11 +57,13 @@ package enum BlueZLimits {
   /// From connected to our characteristic.
   package static let resolveDeadline: Duration = .seconds(20)
   /// From subscribed to the answer to our hello; the hello is said again meanwhile.
-  package static let helloDeadline: Duration = .seconds(10)
+  package static let helloDeadline: Duration = .seconds(6)
   package static let helloRepeat: Duration = .seconds(2)
   /// One that has the larger hint lets the other dial first for so long, and spreads it.
   package static let yieldTime: Duration = .seconds(15)
   package static let yieldJitter: Duration = .seconds(3)
+  /// The same where only the addresses are known: longer than a dial takes that meets nothing in its way.
+  package static let shortYieldTime: Duration = .seconds(4)
   /// Who was greeted and cannot write yet answers by notification after this time.
   package static let answerWithin: Duration = .seconds(3)
   /// A device that connects and says no hello within this time is none of ours: left alone, and counted.

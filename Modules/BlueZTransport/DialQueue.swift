@@ -3,7 +3,9 @@ package import Streams
 /// Whose turn it is to be dialled: one at a time, because a controller that dials neither advertises nor listens.
 ///
 /// Two nodes that hear each other would dial at once and go deaf for each other: the one with the smaller hint dials,
-/// the other gives it time and dials only if no link has come. Pure.
+/// the other gives it time and dials only if no link has come. Where a hint is not known, as of a device that BlueZ
+/// remembers over its restart, the smaller address dials, and the other gives it less time, because the peer may go by
+/// the hints. Pure.
 package struct DialQueue: Sendable {
   package struct Dial: Sendable, Hashable {
     package var number: UInt64
@@ -21,17 +23,22 @@ package struct DialQueue: Sendable {
   package var count: Int { waiting.count + (current == nil ? 0 : 1) }
 
   /// - Parameters:
-  ///   - ownHint, peerHint: of the advertisements; without the peer's nothing is known, and it is dialled at once.
+  ///   - ownAddress: of the adapter.
+  ///   - ownHint, peerHint: of the advertisements.
   ///   - spread: between 0 and 1.
   /// - Returns: the number of the dial, or nil when too many wait.
   package mutating func add(
-    _ address: String, ownHint: UInt32?, peerHint: UInt32?, spread: Double, now: MonotonicTime
+    _ address: String, ownAddress: String, ownHint: UInt32?, peerHint: UInt32?, spread: Double, now: MonotonicTime
   ) -> UInt64? {
     guard waiting.count < BlueZLimits.waitingDials else { return nil }
     lastNumber += 1
     var notBefore = now
-    if let ownHint, let peerHint, peerHint < ownHint {
-      notBefore = now.advanced(by: BlueZLimits.yieldTime + BlueZLimits.yieldJitter * spread)
+    if let ownHint, let peerHint {
+      if peerHint < ownHint {
+        notBefore = now.advanced(by: BlueZLimits.yieldTime + BlueZLimits.yieldJitter * spread)
+      }
+    } else if address < ownAddress {
+      notBefore = now.advanced(by: BlueZLimits.shortYieldTime + BlueZLimits.yieldJitter * spread)
     }
     waiting.append(Dial(number: lastNumber, address: address, notBefore: notBefore))
     return lastNumber

@@ -3,6 +3,8 @@ internal import Telemetry
 /// What the links count, by reason.
 package enum LinkCount: String, CounterReason {
   case opened, established, closed, lost
+  /// Links whose frames are too small for the mesh: closed.
+  case tooNarrow
   case dialsStarted, dialsFailed
   case handshakesRefused
   /// The address has begun too many handshakes lately: the link was closed before anything was read.

@@ -226,6 +226,7 @@ extension LinkManager {
     links[id] = nil
     counters.count(.transportDropped, by: physical.link.droppedFrames)
     counters.count(physical.link.end == .closedHere ? .closed : .lost)
+    if physical.closeReason == .frameTooSmall { tellTooNarrow(physical, now: now) }
     let isOnPurpose = physical.isPeerLeaving || physical.closeReason == .duplicate || physical.closeReason == .wornOut
     let reason = physical.closeReason.map(Self.text) ?? Self.text(endOf: physical)
     if !links.values.contains(where: { $0.key == physical.key }) {
@@ -237,11 +238,23 @@ extension LinkManager {
     startDials()
   }
 
+  private func tellTooNarrow(_ physical: PhysicalLink, now: MonotonicTime) {
+    counters.count(.tooNarrow)
+    guard let unsaid = narrowLinks.happened(now: now) else { return }
+    configuration.log.warning(
+      "the frames of a link are too small: it was closed",
+      [
+        "address": .text(physical.key.address.description), "bytes": .integer(physical.link.frameSize),
+        "needed": .integer(TransportsLimits.smallestFrame), "moreSinceLast": .integer(unsaid),
+      ])
+  }
+
   /// What people are told of a link that we have closed.
   private static func text(_ reason: LinkTable.CloseReason) -> String {
     switch reason {
     case .handshakeFailed: "the handshake failed; the community keys may differ"
     case .ownIdentity: "another node runs with the same keys"
+    case .frameTooSmall: "its frames are too small"
     default: reason.rawValue
     }
   }

@@ -68,6 +68,7 @@ package actor LinkManager {
   /// Origins for whom nothing is handed over.
   var blocked: Set<Tag> = []
   var refusals = LogSampler()
+  var narrowLinks = LogSampler()
 
   package init(_ configuration: Configuration) throws {
     self.configuration = configuration

@@ -79,6 +79,7 @@ extension TransportContract {
           try require(state == .poweredOff, "after run() the state is \(state)")
           let scanning = await error { () throws(TransportError) in try await nodes[0].transport.scan(true) }
           try require(scanning == .notPoweredOn, "after run() scan gave \(String(describing: scanning))")
+          try await harness.awaitDeparture(of: "ada")
         }
       }
     },

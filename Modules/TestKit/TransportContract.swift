@@ -26,12 +26,18 @@ package protocol TransportHarness: Sendable {
   /// Whether a sender whose peer does not read is told `.full` in the end.
   var canFill: Bool { get }
 
+  /// Returns when what the node of this name has left behind is gone: a system's service may take its time to hang up for a
+  /// program that has ended, and cut what was made over the same connection meanwhile.
+  func awaitDeparture(of name: String) async throws
+
   /// Returns when a clause has taken too long.
   func expire() async throws
 }
 
 extension TransportHarness {
   package var canHoldTwoLinks: Bool { true }
+
+  package func awaitDeparture(of name: String) async throws {}
 }
 
 /// The contract of `Transport` and `TransportLink`, clause by clause.

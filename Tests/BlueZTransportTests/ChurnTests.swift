@@ -80,7 +80,8 @@ private final class Churn {
 
   private static func makeFake(_ bus: PrivateBus, _ adapters: Int, _ time: TimeSource) -> FakeBlueZ {
     FakeBlueZ(
-      bus: .address(bus.address), adapters: adapters, time: time, pace: (report: 20_000, connect: 20, resolve: 20))
+      bus: .address(bus.address), adapters: adapters, time: time,
+      pace: (report: 20_000, connect: 20, resolve: 20, disconnect: 20))
   }
 
   var links: Int { nodes.reduce(0) { $0 + $1.links.withLock { $0 } } }

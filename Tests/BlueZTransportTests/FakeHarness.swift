@@ -133,6 +133,13 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   var canFill: Bool { true }
   var canHoldTwoLinks: Bool { false }
 
+  func awaitDeparture(of name: String) async throws {
+    let own = number(of: name)
+    for other in numbers.withLock({ Array($0.values) }) where other != own {
+      _ = await until(.seconds(60)) { control("linked \(own) \(other)") == "no" }
+    }
+  }
+
   func expire() async throws {
     let clock = ContinuousClock()
     try await clock.sleep(for: .seconds(20))

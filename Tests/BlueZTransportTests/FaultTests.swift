@@ -27,6 +27,20 @@ extension ThroughBlueZ {
       try await #require(clause).check(harness)
     }
 
+    @Test func valuesGoByCallsWhereBlueZHandsOutNoSocket() async throws {
+      harness.control("fault refused-sockets 1000000")
+      let clause = TransportContract.clauses.first { $0.name == "framesArriveWholeInOrderAndOnce" }
+      try await #require(clause).check(harness)
+      #expect(harness.control("calls").contains("WriteValue"))
+    }
+
+    @Test func valuesGoOverASocketWhereBlueZHandsOutOne() async throws {
+      let clause = TransportContract.clauses.first { $0.name == "framesArriveWholeInOrderAndOnce" }
+      try await #require(clause).check(harness)
+      let calls = harness.control("calls").split(separator: " ")
+      #expect(calls.contains("AcquireWrite") && !calls.contains("WriteValue"), "\(calls)")
+    }
+
     @Test(arguments: ["unresolved 1", "empty 1"])
     func serviceThatDoesNotShowEndsTheDial(fault: String) async throws {
       #expect(harness.control("fault \(fault)") == "ok")

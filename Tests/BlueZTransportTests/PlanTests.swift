@@ -230,8 +230,8 @@ import Testing
 
   @Test func theSmallerHintDialsAndOneAtATime() throws {
     var queue = DialQueue()
-    let patient = queue.add("A", ownHint: 9, peerHint: 3, spread: 0.5, now: start)
-    let eager = queue.add("B", ownHint: 9, peerHint: 12, spread: 0.5, now: start)
+    let patient = queue.add("A", ownAddress: "Z", ownHint: 9, peerHint: 3, spread: 0.5, now: start)
+    let eager = queue.add("B", ownAddress: "Z", ownHint: 9, peerHint: 12, spread: 0.5, now: start)
     let first = queue.next(now: start)
     let second = queue.next(now: start)
     #expect(first?.number == eager && second == nil)
@@ -242,6 +242,17 @@ import Testing
     #expect(due == start.advanced(by: BlueZLimits.yieldTime + BlueZLimits.yieldJitter * 0.5))
     let last = queue.next(now: due)
     #expect(last?.number == patient)
+  }
+
+  @Test func whereAHintIsMissingTheSmallerAddressDials() {
+    func begin(_ address: String, of own: String) -> MonotonicTime? {
+      var queue = DialQueue()
+      _ = queue.add(address, ownAddress: own, ownHint: 9, peerHint: nil, spread: 0.5, now: start)
+      return queue.deadline(now: start)
+    }
+    #expect(begin("00:B1", of: "00:B0") == start)
+    let late = start.advanced(by: BlueZLimits.shortYieldTime + BlueZLimits.yieldJitter * 0.5)
+    #expect(begin("00:B0", of: "00:B1") == late)
   }
 }
 

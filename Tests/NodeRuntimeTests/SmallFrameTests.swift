@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test func linkWhoseFramesBecomeTooSmallIsClosedAndComesBack() throws {
-    let mesh = Mesh(seed: 52)
+    let sink = MemoryLogSink()
+    let mesh = Mesh(seed: 52, log: Log(label: "node", threshold: .warning, sink: sink))
     for name in ["A", "B"] { try mesh.add(name) }
     mesh.joinChain()
     mesh.run(for: .seconds(20))
@@ -34,6 +35,10 @@ import Testing
     mesh.run(for: .seconds(5))
     let ready = try mesh.call { await sender.links.records().count { $0.step == .ready } }
     #expect(ready == 0, "a link below 64 bytes is not kept")
+    #expect(sender.links.counters[.tooNarrow] > 0)
+    let said = sink.records.first { $0.message.hasPrefix("the frames of a link are too small") }
+    let facts = said?.fields.entries.map { "\($0.name) \($0.value)" } ?? []
+    #expect(facts.contains("bytes signed(40)") && facts.contains("needed signed(64)"), "\(facts)")
     for number in 0..<20 { _ = try mesh.call { try await sender.session.send("\(number)", to: .everyone) } }
     mesh.medium.setConditions(MemoryConditions(frameSize: 244))
     mesh.run(for: .seconds(120)) { mesh.heard[1].count == 20 }

@@ -11,6 +11,11 @@ extension FakeBlueZ {
     case .forget(let adapter, let device): await forget(device, at: adapter)
     case .fail(let call, let name, let message): await refuse(call, name, message)
     case .answer(let call): await succeed(call)
+    case .disconnect(let number, let call):
+      if let link = state.links.first(where: { $0.number == number }) {
+        await disconnect(link.central, link.peripheral)
+      }
+      await succeed(call)
     case .offer(let server): await offerServices(of: server)
     }
   }
@@ -111,7 +116,7 @@ extension FakeBlueZ {
       return
     }
     let pair = [min(central, peripheral), max(central, peripheral)]
-    state.links.append(FakeState.Link(central: central, peripheral: peripheral, mtu: state.mtus[pair] ?? mtu))
+    state.open(central, peripheral, mtu: state.mtus[pair] ?? mtu)
     if isExtended { state.adapters[peripheral].isSilenced = true }
     for (one, other) in [(central, peripheral), (peripheral, central)] {
       if state.adapters[one].devices.contains(other) {
@@ -143,6 +148,9 @@ extension FakeBlueZ {
     guard let index = state.link(one, other) else { return }
     let link = state.links.remove(at: index)
     for subscription in link.subscriptions { release(subscription) }
+    for (server, client) in [(one, other), (other, one)] {
+      for service in servicePaths(of: server, at: client) { closeWriter(service.path) }
+    }
     for (number, device) in [(one, other), (other, one)] {
       state.adapters[number].isSilenced = false
       await tell(
@@ -182,7 +190,7 @@ extension FakeBlueZ {
           ],
           [
             "WriteValue": ("aya{sv}", ""), "StartNotify": ("", ""), "StopNotify": ("", ""),
-            "ReadValue": ("a{sv}", "ay"),
+            "ReadValue": ("a{sv}", "ay"), "AcquireWrite": ("a{sv}", "hq"),
           ])
       }
     }
@@ -210,26 +218,15 @@ extension FakeBlueZ {
     switch call.member {
     case "WriteValue":
       guard let value = call.argument(0)?.asBytes else { return }
-      let limit = min(state.links[found.link].mtu - 3, 512)
-      guard value.count <= limit else { return await refuse(call, "Failed", "Failed to initiate write") }
-      var write = DBusMessage.call(
-        found.application.owner, found.characteristic.path, Names.characteristic, "WriteValue",
-        [
-          .bytes(value),
-          .properties([
-            "device": .objectPath(state.device(found.client, of: found.server)),
-            "mtu": .uint16(UInt16(state.links[found.link].mtu)), "link": .string("LE"),
-          ]),
-        ])
-      write.isReplyExpected = false
-      if faults.bytesPerSecond > 0 { await pause(Int64(value.count * 1_000 / faults.bytesPerSecond)) }
-      faults.writes &+= 1
-      if faults.overtaken > 0, faults.writes % faults.overtaken == 0 {
-        work.offer(.overtaken(write))
-      } else {
-        try? await bus.send(write)
+      guard let path = call.path, writers[path] == nil else {
+        return await refuse(call, "NotPermitted", "Write acquired")
       }
+      guard value.count <= min(state.links[found.link].mtu - 3, 512) else {
+        return await refuse(call, "Failed", "Failed to initiate write")
+      }
+      await pass(value, on: found)
       await succeed(call)
+    case "AcquireWrite": await acquireWrite(call, found)
     case "StartNotify":
       let subscription = FakeState.Subscription(server: found.server, characteristic: found.characteristic.path)
       let isFirst = !state.links.contains { $0.subscriptions.contains(subscription) }
@@ -248,15 +245,55 @@ extension FakeBlueZ {
     }
   }
 
-  private func characteristic(_ path: String?) -> (
-    link: Int, server: Int, client: Int, application: FakeState.Application, characteristic: FakeState.Characteristic
-  )? {
+  struct Found {
+    var link: Int
+    var server: Int
+    var client: Int
+    var application: FakeState.Application
+    var characteristic: FakeState.Characteristic
+  }
+
+  /// A value that one adapter has written goes to the program that has registered the characteristic at the other.
+  private func pass(_ value: [UInt8], on found: Found) async {
+    var write = DBusMessage.call(
+      found.application.owner, found.characteristic.path, Names.characteristic, "WriteValue",
+      [
+        .bytes(value),
+        .properties([
+          "device": .objectPath(state.device(found.client, of: found.server)),
+          "mtu": .uint16(UInt16(state.links[found.link].mtu)), "link": .string("LE"),
+        ]),
+      ])
+    write.isReplyExpected = false
+    if faults.bytesPerSecond > 0 { await pause(Int64(value.count * 1_000 / faults.bytesPerSecond)) }
+    faults.writes &+= 1
+    if faults.overtaken > 0, faults.writes % faults.overtaken == 0 {
+      work.offer(.overtaken(write))
+    } else {
+      try? await bus?.send(write)
+    }
+  }
+
+  /// What came over a socket that was handed out: too long a value is lost without a word.
+  func take(_ written: WrittenValue) async {
+    guard let bytes = written.bytes else {
+      if writers[written.path] == written.socket { writers[written.path] = nil }
+      return
+    }
+    guard let found = characteristic(written.path), bytes.count <= min(state.links[found.link].mtu - 3, 512) else {
+      return
+    }
+    await pass(bytes, on: found)
+  }
+
+  private func characteristic(_ path: String?) -> Found? {
     for (link, one) in state.links.enumerated() where one.isResolved {
       for (server, client) in [(one.central, one.peripheral), (one.peripheral, one.central)] {
         for (index, application) in state.adapters[server].applications.enumerated() {
           for (place, characteristic) in application.characteristics.enumerated()
           where state.characteristic(index, place, of: server, at: client) == path {
-            return (link, server, client, application, characteristic)
+            return Found(
+              link: link, server: server, client: client, application: application, characteristic: characteristic)
           }
         }
       }
@@ -347,6 +384,7 @@ extension FakeBlueZ {
   }
 
   func remove(_ path: String, _ interface: String) async {
+    closeWriter(path)
     guard values.removeValue(forKey: path) != nil else { return }
     shelf.set(path, nil)
     await bus?.withdraw(path)

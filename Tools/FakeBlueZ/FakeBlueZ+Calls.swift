@@ -7,7 +7,7 @@ extension FakeBlueZ {
     switch event {
     case .call(let call, _):
       if let member = call.member { called.insert(member) }
-      if call.member == "WriteValue" || call.member == "StartNotify" || call.member == "StopNotify" {
+      if ["WriteValue", "AcquireWrite", "StartNotify", "StopNotify"].contains(call.member) {
         await gatt(call)
       } else {
         work.offer(.call(call))
@@ -133,8 +133,12 @@ extension FakeBlueZ {
     case (Names.device, "Connect"):
       if let other = device(call.path, of: number) { await connect(call, number, other) }
     case (Names.device, "Disconnect"):
-      if let other = device(call.path, of: number) { await disconnect(number, other) }
-      await succeed(call)
+      if let other = device(call.path, of: number), let link = state.link(number, other) {
+        // BlueZ lets what is on its way go first.
+        work.offer(.later(pace.disconnect, .disconnect(link: state.links[link].number, call)))
+      } else {
+        await succeed(call)
+      }
     default: await bus?.answer(call, .error(name: DBusErrorName.unknownMethod, message: call.member ?? ""))
     }
   }

@@ -164,6 +164,7 @@ extension FakeBlueZ {
 
   private func set(fault: String, to count: Int) -> Bool {
     switch fault {
+    case "refused-sockets": faults.refusedSockets = count
     case "abort": faults.abortedConnects = count
     case "abort-seen": (faults.abortedConnects, faults.isAbortSeen) = (count, true)
     case "discovery-in-progress": faults.inProgressDiscoveries = count

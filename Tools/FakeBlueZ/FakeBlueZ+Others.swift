@@ -9,7 +9,7 @@ extension FakeBlueZ {
   /// A device connects and says nothing. It stands at the place of an adapter where no node is.
   func connectForeign(_ device: Int, to number: Int) async {
     guard state.link(device, number) == nil else { return }
-    state.links.append(FakeState.Link(central: device, peripheral: number, mtu: mtu, isResolved: true))
+    state.open(device, number, mtu: mtu, isResolved: true)
     if state.adapters[number].devices.contains(device) {
       await tell(state.device(device, of: number), Names.device, ["Connected": .boolean(true)])
     } else {
@@ -78,7 +78,7 @@ extension FakeBlueZ {
   /// - Parameter uuid: what BlueZ has in its cache of both.
   func leaveStale(_ one: Int, _ other: Int, uuid: String) async {
     guard state.link(one, other) == nil else { return }
-    state.links.append(FakeState.Link(central: one, peripheral: other, mtu: mtu))
+    state.open(one, other, mtu: mtu)
     for (number, device) in [(one, other), (other, one)] where state.adapters[number].isPlugged {
       await addDevice(device, at: number, ["UUIDs": .strings([uuid])])
     }

@@ -16,6 +16,9 @@ package actor FakeBlueZ {
   /// Sockets that programs have handed out for their characteristics, in the order in which they came.
   var acquired: [FakeState.Subscription: [Acquired]] = [:]
   let acquiredValues = Channel<AcquiredValue>(capacity: 1_024)
+  /// Our ends of the sockets handed out for writing, by the path of the characteristic.
+  var writers: [String: DBusDescriptor] = [:]
+  let writtenValues = Channel<WrittenValue>(capacity: 1_024)
   /// Requests to pair, which no node may ever make.
   var pairings = 0
   /// Methods, beside those that only read, that programs have called.
@@ -35,8 +38,8 @@ package actor FakeBlueZ {
     var adapter: Int
     var isPowered: Bool
   }
-  /// Milliseconds for a report, a connect, and the reading of a database.
-  let pace: (report: Int64, connect: Int64, resolve: Int64)
+  /// Milliseconds for a report, a connect, the reading of a database, and the end of a connection that a program asks for.
+  let pace: (report: Int64, connect: Int64, resolve: Int64, disconnect: Int64)
   let mtu: Int
 
   /// What takes a while.
@@ -54,13 +57,14 @@ package actor FakeBlueZ {
     case forget(adapter: Int, device: Int)
     case fail(DBusMessage, name: String, message: String)
     case answer(DBusMessage)
+    case disconnect(link: Int, DBusMessage)
     case offer(Int)
   }
 
   package init(
     bus address: DBusConnection.Bus, adapters: Int, isExtended: Bool = false, mtu: Int = 517,
     generation: Generation = .shared, time: TimeSource,
-    pace: (report: Int64, connect: Int64, resolve: Int64) = (50, 20, 20)
+    pace: (report: Int64, connect: Int64, resolve: Int64, disconnect: Int64) = (50, 20, 20, 100)
   ) {
     self.address = address
     self.generation = generation
@@ -89,6 +93,7 @@ package actor FakeBlueZ {
         }
       }
       group.addTask { [acquiredValues] in for await value in acquiredValues { await self.take(value) } }
+      group.addTask { [writtenValues] in for await value in writtenValues { await self.take(value) } }
       for await one in work { group.addTask { await self.perform(one) } }
       group.cancelAll()
     }

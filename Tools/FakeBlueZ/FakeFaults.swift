@@ -30,6 +30,8 @@ package struct FakeFaults: Sendable {
 
   /// Connects that are never answered.
   package var hangingConnects = 0
+  /// Sockets for writing that are not handed out.
+  package var refusedSockets = 0
   /// Whether a device is reported when it is first heard and then no more, as without `DuplicateData`.
   package var isReportingOnce = false
 

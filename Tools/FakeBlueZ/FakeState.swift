@@ -65,6 +65,8 @@ struct FakeState: Sendable {
   }
 
   struct Link: Sendable, Hashable {
+    /// One that no other link has, before or after.
+    var number: Int
     var central: Int
     var peripheral: Int
     var mtu: Int
@@ -83,6 +85,7 @@ struct FakeState: Sendable {
 
   var adapters: [Adapter]
   var links: [Link] = []
+  private var lastLink = 0
   /// Pairs out of range, lower number first.
   var apart: Set<[Int]> = []
   /// MTU of pairs that differ from the others.
@@ -99,6 +102,11 @@ struct FakeState: Sendable {
 
   func isInRange(_ one: Int, _ other: Int) -> Bool {
     one != other && !apart.contains([min(one, other), max(one, other)])
+  }
+
+  mutating func open(_ central: Int, _ peripheral: Int, mtu: Int, isResolved: Bool = false) {
+    lastLink += 1
+    links.append(Link(number: lastLink, central: central, peripheral: peripheral, mtu: mtu, isResolved: isResolved))
   }
 
   func link(_ one: Int, _ other: Int) -> Int? { links.firstIndex { $0.has(one) && $0.has(other) } }

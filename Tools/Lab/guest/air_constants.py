@@ -8,6 +8,7 @@ REMOTE_ENDED, LOCAL_ENDED, UNKNOWN_ADVERTISER, ADVERTISING_TIMEOUT = 0x13, 0x16,
 
 LEGACY_CONNECTABLE, LEGACY_DIRECT, LEGACY_SCANNABLE, LEGACY_NONCONNECTABLE, LEGACY_DIRECT_SLOW = range(5)
 SCAN_RESPONSE = 4
+MANUFACTURER_DATA = 0xFF    # type of a field of an advertisement (Assigned Numbers 2.3)
 
 # Extended reports name legacy advertisements by their properties.
 EXTENDED_TYPE = {0: 0x13, 1: 0x15, 2: 0x12, 3: 0x10, 4: 0x15}

@@ -123,6 +123,7 @@ class Controller:
         if self.filter_duplicates and mark in self.seen:
             return
         self.seen.add(mark)
+        data = air.as_heard(data)
         address_type, address = advertiser.address
         strength = air.strength(self, advertiser.owner)
         if self.extended:

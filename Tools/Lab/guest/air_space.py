@@ -6,7 +6,7 @@ import os
 import select
 import time
 
-from air_constants import TIMED_OUT
+from air_constants import MANUFACTURER_DATA, TIMED_OUT
 
 
 class Air:
@@ -14,6 +14,7 @@ class Air:
         self.controllers = []
         self.silent = {}            # frozenset of two numbers: None out of range, else dBm
         self.latency = 0.0
+        self.shows_manufacturer = True
         self.timers = []
         self.order = itertools.count()
         self.poll = select.poll()
@@ -36,6 +37,17 @@ class Air:
     def heard(self, a, b):
         return a.fd is not None and b.fd is not None and self.strength(a, b) is not None
 
+    def as_heard(self, data):
+        """An advertisement without what its maker adds, where the air hides it (Supplement to the Core, Part A 1.4)."""
+        if self.shows_manufacturer:
+            return data
+        kept, rest = b"", data
+        while rest and rest[0]:
+            field, rest = rest[:rest[0] + 1], rest[rest[0] + 1:]
+            if len(field) < 2 or field[1] != MANUFACTURER_DATA:
+                kept += field
+        return kept
+
     def in_range(self, controller):
         return [c for c in self.controllers if c is not controller and self.heard(c, controller)]
 
@@ -46,6 +58,8 @@ class Air:
         verb, *words = line.split()
         if verb == "latency":
             self.latency = float(words[0])
+        elif verb == "manufacturer":
+            self.shows_manufacturer = {"on": True, "off": False}[words[0]]
         elif verb in ("plug", "unplug"):
             getattr(self.controllers[int(words[0])], verb)()
         else:

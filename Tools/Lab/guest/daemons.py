@@ -68,7 +68,7 @@ class Daemon(Program):
 
     def start(self):
         self.launch([self.world.program("relaychatd"), "--state", self.state, "--socket", self.socket,
-                     "--log-level", "info", "--name", self.name,
+                     "--log-level", os.environ.get("RELAYCHAT_LAB_LOG_LEVEL", "info"), "--name", self.name,
                      "--transport", self.world.transport(self.index), *self.world.options])
         self.forget()
         self._attach()

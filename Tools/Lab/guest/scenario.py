@@ -70,3 +70,14 @@ def assert_no_second_link(nodes):
     for node in nodes:
         names = node.neighbours()
         check(len(names) == len(set(names)), f"{node.name} has two links to one neighbour: {names}")
+
+
+def steps(monitor, start):
+    """Seconds from a moment to each step that the bus shows, for the report."""
+    def first(times):
+        return f"{min(times) - start:.2f}" if times else "–"
+    return (f"advertised {first([e.time for e in monitor.calls('RegisterAdvertisement', start)])},"
+            f" dialled {first([e.time for e in monitor.calls('Connect', start)])},"
+            f" connected {first([t for t, _ in monitor.changes('Connected', True, start)])},"
+            f" resolved {first([t for t, _ in monitor.changes('ServicesResolved', True, start)])},"
+            f" subscribed {first([e.time for e in monitor.calls('StartNotify', start)])}")

@@ -7,7 +7,7 @@ from baseline import Pair
 from load import Load
 from loop import ALLOWANCE, check, now, wait
 from monitor import Monitor
-from scenario import LINK, await_links, await_loss, scenario
+from scenario import LINK, await_links, await_loss, scenario, steps
 
 ROUNDS = 10
 POWER_ON_RATIO = 1.5 * ALLOWANCE
@@ -33,17 +33,6 @@ def switch(bluez, is_on):
 def delivered(monitor, owner, start, end):
     """When bluetoothd handed values to whom they were written to."""
     return [entry.time for entry in monitor.calls("WriteValue", start) if entry.sender == owner and entry.time <= end]
-
-
-def steps(monitor, start):
-    """Seconds from power-on to each step that the bus shows, for the report."""
-    def first(times):
-        return f"{min(times) - start:.2f}" if times else "–"
-    return (f"advertised {first([e.time for e in monitor.calls('RegisterAdvertisement', start)])},"
-            f" dialled {first([e.time for e in monitor.calls('Connect', start)])},"
-            f" connected {first([t for t, _ in monitor.changes('Connected', True, start)])},"
-            f" resolved {first([t for t, _ in monitor.changes('ServicesResolved', True, start)])},"
-            f" subscribed {first([e.time for e in monitor.calls('StartNotify', start)])}")
 
 
 def rounds_of(bluez, monitor, link, unlink, await_loss=lambda: None):
