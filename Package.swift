@@ -235,6 +235,7 @@ let fuzzers: [Target] = [
   fuzzer("NoiseHandshake", ["Bytes", "Primitives", "Noise"]),
   fuzzer("NoiseTransport", ["Bytes", "Primitives", "Noise"]),
   fuzzer("ReplayWindow", ["Noise"]),
+  fuzzer("SeenGroup", ["Streams", "WireFormat", "Routing"]),
   fuzzer("Packing", ["Bytes", "Compression"]),
   fuzzer("PersonalSeal", ["Bytes", "Primitives", "Compression", "Noise", "Identities", "Sessions"]),
   fuzzer("Text", ["Bytes", "Identities", "WireFormat", "ControlAPI", "Programs"]),
