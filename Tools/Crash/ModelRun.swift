@@ -162,10 +162,9 @@ final class ModelRun {
   }
 
   private func change(_ changes: [String: [UInt8]?]) async throws {
+    let isOne = isAlone(changes)
     for (name, value) in changes { may.allow(name, value) }
     do { try await make(changes) } catch {
-      // With more than one of them only each name by itself is told.
-      let isOne = undecided.isEmpty
       undecided = [:]
       if isOne { for (name, value) in changes { undecided[name] = (values[name], value) } }
       return try failed(error)
@@ -175,6 +174,12 @@ final class ModelRun {
       values[name] = value
     }
     if changes.keys.contains(where: { undecided[$0] != nil }) { undecided = [:] }
+  }
+
+  /// Whether all that would be open after a failure of this is old or new together; of more than one failure only each
+  /// name by itself is told.
+  private func isAlone(_ changes: [String: [UInt8]?]) -> Bool {
+    undecided.isEmpty && changes.keys.allSatisfy { may.isSettled($0) }
   }
 
   private func make(_ changes: [String: [UInt8]?]) async throws {
@@ -276,8 +281,8 @@ final class ModelRun {
     if let changes {
       disk.cut(at: disk.operationCount + pick(12))
       isFaulty = true
+      let isOne = isAlone(changes)
       for (name, value) in changes { may.allow(name, value) }
-      let isOne = undecided.isEmpty
       undecided = [:]
       do {
         try await make(changes)
