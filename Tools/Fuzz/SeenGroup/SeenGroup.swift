@@ -13,8 +13,8 @@ private func group(_ count: Int, run: UInt64 = 1, watermark: UInt32? = nil, isSy
     })
 }
 
-/// Any bytes are a group of packets seen or none; a group has these bytes and no others, and a relay that is given the same
-/// group twice, and a damaged one after it, remembers no more than the group held.
+/// Any bytes are a group of packets seen or none; a group has these bytes and no others. A relay that is given the same group
+/// twice, and a damaged one after it, accounts for every packet and writes none of them again.
 private let fuzzer = Fuzzer(
   seeds: {
     let whole = group(3, watermark: 60).encoded
@@ -43,12 +43,9 @@ private let fuzzer = Fuzzer(
     state.endRestore(load)
     let held = group?.entries.count ?? 0
     require(load.damaged == (group == nil ? 3 : 1), "what is no group is counted")
-    require(load.taken <= held, "nothing is remembered twice")
     require(load.taken + load.leftOut + load.expired <= 2 * held, "every packet is accounted for once")
     let save = state.save(now: start, wallMilliseconds: 1_700_000_100_000, isClockSynchronised: true)
-    for group in save?.groups ?? [] {
-      require(SeenGroup(decoding: group.bytes) != nil, "what is written is a group")
-    }
+    require(save == nil, "what was restored is not written again")
   })
 
 @_cdecl("FuzzSeenGroup_main")
