@@ -114,7 +114,7 @@ let modules: [Target] = [
   module("LocalTransport", ["Bytes", "Verifying", "Streams", "Lifecycle", "Arguments", "Transports", "CLinux"]),
   module("DBusKit", ["Streams", "Lifecycle", "CDBus", "CLinux"]),
   module("BlueZTransport", ["Streams", "Telemetry", "Transports", "DBusKit", "CBluetooth"]),
-  module("Database", ["Bytes", "Verifying", "CSQLite"]),
+  module("Database", ["Bytes", "Verifying", "Lifecycle", "CSQLite"]),
   module("Keying", ["Bytes", "Verifying", "Lifecycle", "Primitives", "CLinux"]),
 
   module("Storing", ["Bytes", "Verifying", "Lifecycle", "Database", "Primitives"]),
@@ -163,7 +163,10 @@ let doubles: [Target] = [
     name: "OpenLinks", dependencies: ["Bytes", "Streams", "Identities", "Links"], path: "Tools/OpenLinks",
     swiftSettings: house),
   .target(
-    name: "PowerCuts", dependencies: ["Streams", "Database", "TestKit", "CSQLite"], path: "Tools/PowerCuts",
+    name: "PowerCuts",
+    dependencies: [
+      "Bytes", "Streams", "Primitives", "Identities", "Sessions", "Database", "Archive", "TestKit", "CSQLite",
+    ], path: "Tools/PowerCuts",
     swiftSettings: house),
   app(
     "relaychat-crash", ["Bytes", "Streams", "Primitives", "Database", "Storing", "TestKit", "PowerCuts"],
@@ -232,6 +235,7 @@ let fuzzers: [Target] = [
   fuzzer("NoiseHandshake", ["Bytes", "Primitives", "Noise"]),
   fuzzer("NoiseTransport", ["Bytes", "Primitives", "Noise"]),
   fuzzer("ReplayWindow", ["Noise"]),
+  fuzzer("SeenGroup", ["Streams", "WireFormat", "Routing"]),
   fuzzer("Packing", ["Bytes", "Compression"]),
   fuzzer("PersonalSeal", ["Bytes", "Primitives", "Compression", "Noise", "Identities", "Sessions"]),
   fuzzer("Text", ["Bytes", "Identities", "WireFormat", "ControlAPI", "Programs"]),

@@ -6,7 +6,7 @@ import Programs
 private let state = CommandOption(
   "state", short: "s", value: "DIRECTORY", help: "Where the node is kept.", environment: "RELAYCHAT_STATE")
 private let key = CommandOption(
-  "key", value: "HOLDER", help: "What opens the node: credential, passphrase or file:PATH.",
+  "key", value: "HOLDER", help: "What opens the node: credential, credential:NAME, passphrase or file:PATH.",
   environment: "RELAYCHAT_KEY")
 private let keyDescriptor = CommandOption(
   "passphrase-fd", value: "NUMBER", help: "Read the passphrase of the node from this descriptor.")

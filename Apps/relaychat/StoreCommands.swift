@@ -44,7 +44,9 @@ func store(_ context: ProgramContext) async throws(ProgramFailure) {
   case "status": try show(try await asking(client.store), context)
   case "rollback": try show(try await asking(client.rollBackStore), context)
   case "verify":
-    let report = try await asking(client.verifyStore)
+    let report = try await watched(context) { () async throws(ProgramFailure) in
+      try await asking(client.verifyStore)
+    }
     if try context.wantsJSON {
       try writeJSON(report)
     } else {
@@ -58,10 +60,35 @@ func store(_ context: ProgramContext) async throws(ProgramFailure) {
     }
   default:
     let isImpatient = try context.reading { (settings) throws(SettingError) in try settings.flag("now") }
-    let record = try await asking { () async throws(ControlClientError) in
-      try await client.migrateStore(isImpatient: isImpatient)
+    let record = try await watched(context) { () async throws(ProgramFailure) in
+      try await asking { () async throws(ControlClientError) in
+        try await client.migrateStore(isImpatient: isImpatient)
+      }
     }
     try show(record, context)
+  }
+}
+
+/// Shows on a terminal how far the daemon is with it, over a connection of its own.
+private func watched<Answer: Sendable>(
+  _ context: ProgramContext, _ work: @Sendable () async throws(ProgramFailure) -> Answer
+) async throws(ProgramFailure) -> Answer {
+  let line = ProgressLine(environment: context.environment)
+  guard line.isVisible else { return try await work() }
+  async let _: Void = watch(line, context)
+  let answer: Result<Answer, ProgramFailure>
+  do { answer = .success(try await work()) } catch { answer = .failure(error) }
+  return try answer.get()
+}
+
+/// Until it is cancelled. Whatever fails here is no fault of the work.
+private func watch(_ line: ProgressLine, _ context: ProgramContext) async {
+  defer { line.end() }
+  guard let client = try? await context.connect() else { return }
+  defer { client.close() }
+  while (try? await context.clock.sleep(for: ProgramsLimits.lookAtProgress)) != nil {
+    guard let progress = try? await client.storeProgress() else { continue }
+    line.show(progress.work.rawValue, done: progress.done, total: progress.total)
   }
 }
 

@@ -49,10 +49,12 @@ package actor MessageArchive: SessionStore {
   /// - Parameters:
   ///   - key: nil for an archive that has not been moved yet.
   ///   - mayBePlain: false when all was sealed before, so that a plain file put in its place is refused.
-  package init(path: String, key: consuming ArchiveKey?, mayBePlain: Bool = true) throws(ArchiveError) {
+  package init(
+    path: String, key: consuming ArchiveKey?, mayBePlain: Bool = true, on disk: any DatabaseDisk = SystemDisk()
+  ) throws(ArchiveError) {
     try ArchiveSalvage.finish(path: path)
     let database = try Self.reading { () throws(DatabaseError) in
-      let database = try SQLiteDatabase(path: path, migrations: Self.migrations)
+      let database = try SQLiteDatabase(path: path, migrations: Self.migrations, on: disk)
       for table in ["contacts", "people", "keeping"] { try database.check(table: table) }
       return database
     }

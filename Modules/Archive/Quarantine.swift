@@ -1,5 +1,6 @@
 internal import Database
 internal import Glibc
+internal import Lifecycle
 
 /// The directory `quarantine` beside the archive: mode 0700, files named after what they were and when they came.
 struct Quarantine {
@@ -47,10 +48,7 @@ struct Quarantine {
   /// A name that was given or taken is durable after this.
   static func sync(directoryOf file: String) throws(ArchiveError) {
     let directory = directory(of: file)
-    let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .file(path: directory, code: errno) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .file(path: directory, code: errno) }
+    if let code = DirectoryNames.sync(directory) { throw .file(path: directory, code: code) }
   }
 
   private static func directory(of file: String) -> String {

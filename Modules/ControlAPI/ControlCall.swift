@@ -40,6 +40,8 @@ public enum ControlCall: Sendable, Equatable {
   case pageMessages(PageParameters)
   /// `store.status`: where settings and keys lie, and how far their move into the sealed store is.
   case storeStatus
+  /// `store.progress`: how far `store.migrate` or `store.verify` is that another connection has asked for.
+  case storeProgress
   /// `store.migrate`: begins the move, or takes the steps of it that have been earned.
   case migrateStore(MigrateStoreParameters)
   /// `store.verify`: compares all that both stores have; what differs is settled by a second call.
@@ -69,6 +71,7 @@ public enum ControlCall: Sendable, Equatable {
     case .searchMessages: .searchMessages
     case .pageMessages: .pageMessages
     case .storeStatus: .storeStatus
+    case .storeProgress: .storeProgress
     case .migrateStore: .migrateStore
     case .verifyStore: .verifyStore
     case .rollBackStore: .rollBackStore
@@ -98,6 +101,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case searchMessages = "messages.search"
   case pageMessages = "messages.page"
   case storeStatus = "store.status"
+  case storeProgress = "store.progress"
   case migrateStore = "store.migrate"
   case verifyStore = "store.verify"
   case rollBackStore = "store.rollback"
@@ -105,7 +109,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   public var permission: ControlPermission {
     switch self {
     case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
-      .fingerprint, .storeStatus, .searchMessages, .pageMessages:
+      .fingerprint, .storeStatus, .storeProgress, .searchMessages, .pageMessages:
       .read
     case .sendMessage, .markRead, .ping, .acknowledge: .send
     case .stop, .trustContact, .blockContact, .unblockContact, .migrateStore, .verifyStore, .rollBackStore: .admin

@@ -98,7 +98,9 @@ private struct RequestForm: Encodable {
     case .migrateStore(let parameters): try container.encode(parameters, forKey: name)
     case .searchMessages(let parameters): try container.encode(parameters, forKey: name)
     case .pageMessages(let parameters): try container.encode(parameters, forKey: name)
-    case .status, .stop, .listPeers, .listLinks, .listContacts, .storeStatus, .verifyStore, .rollBackStore: break
+    case .status, .stop, .listPeers, .listLinks, .listContacts, .storeStatus, .storeProgress, .verifyStore,
+      .rollBackStore:
+      break
     }
   }
 }
@@ -157,6 +159,7 @@ private struct RequestReading: Decodable {
     case .searchMessages: return .searchMessages(try read(container))
     case .pageMessages: return .pageMessages(try read(container))
     case .storeStatus: return try none(.storeStatus, container)
+    case .storeProgress: return try none(.storeProgress, container)
     case .migrateStore: return .migrateStore(try read(container))
     case .verifyStore: return try none(.verifyStore, container)
     case .rollBackStore: return try none(.rollBackStore, container)

@@ -14,6 +14,7 @@ public enum ControlResult: Sendable, Equatable {
   case page(MessagePage)
   case store(StoreRecord)
   case storeReport(StoreReport)
+  case storeProgress(StoreProgressAnswer)
   /// Of methods that have nothing to say: `node.stop`, `events.acknowledge`.
   case done
 }
@@ -83,6 +84,7 @@ private struct ResponseForm: Encodable {
     case .contact(let contact): try container.encode(contact, forKey: name)
     case .page(let page): try container.encode(page, forKey: name)
     case .store(let record): try container.encode(record, forKey: name)
+    case .storeProgress(let progress): try container.encode(progress, forKey: name)
     case .storeReport(let report): try container.encode(report, forKey: name)
     case .done: try container.encode([String: String](), forKey: name)
     }

@@ -134,3 +134,30 @@ public struct StoreReport: Codable, Sendable, Equatable {
     self.mismatches = mismatches
   }
 }
+
+/// How far a run over the names of a store is.
+public struct StoreProgress: Codable, Sendable, Equatable {
+  public enum Work: String, Codable, Sendable, CaseIterable {
+    /// What was wrong before is brought up to date.
+    case settling
+    case copying, comparing
+  }
+
+  public var work: Work
+  /// Of `total` names.
+  public var done: Int
+  public var total: Int
+
+  public init(work: Work, done: Int, total: Int) {
+    self.work = work
+    self.done = done
+    self.total = total
+  }
+}
+
+/// What `store.progress` answers; empty while nothing runs.
+public struct StoreProgressAnswer: Codable, Sendable, Equatable {
+  public var running: StoreProgress?
+
+  public init(running: StoreProgress?) { self.running = running }
+}

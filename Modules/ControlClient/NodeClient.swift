@@ -140,6 +140,13 @@ public final class NodeClient: Sendable {
   /// Where settings and keys lie.
   public func store() async throws(ControlClientError) -> StoreRecord { try await call(.storeStatus) }
 
+  /// How far a move or a comparison is that another connection has asked for; nothing while none runs. Calls of one
+  /// connection are answered one after the other, so it is no use on that one.
+  public func storeProgress() async throws(ControlClientError) -> StoreProgress? {
+    let answer: StoreProgressAnswer = try await call(.storeProgress)
+    return answer.running
+  }
+
   /// Begins the move into the sealed store, or goes on with it.
   public func migrateStore(isImpatient: Bool) async throws(ControlClientError) -> StoreRecord {
     let parameters = MigrateStoreParameters(isImpatient: isImpatient)

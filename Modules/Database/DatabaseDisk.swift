@@ -1,4 +1,5 @@
 import Glibc
+internal import Lifecycle
 internal import Verifying
 
 /// What databases lie on: SQLite's own way to it, and the few things that are done to files as a whole.
@@ -49,12 +50,7 @@ package struct SystemDisk: DatabaseDisk {
 
   package func unlink(_ path: String) -> Int32? { unsafe Glibc.unlink(path) == 0 ? nil : errno }
 
-  package func syncDirectory(_ path: String) -> Int32? {
-    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return errno }
-    defer { close(descriptor) }
-    return fsync(descriptor) == 0 ? nil : errno
-  }
+  package func syncDirectory(_ path: String) -> Int32? { DirectoryNames.sync(path) }
 }
 
 /// A database file is ours.

@@ -5,7 +5,6 @@ internal import Verifying
 
 /// Fetches key-encryption keys from where a provider has them.
 struct KeySources: Sendable {
-  static let credentialName = "relay.kek"
   static let credentialVariable = "CREDENTIALS_DIRECTORY"
 
   /// The state directory: what a key file should not lie in.
@@ -17,12 +16,13 @@ struct KeySources: Sendable {
   /// The key of a credential or a key file, 32 bytes.
   func key(of source: KeyProvider.Source) throws(KeyingError) -> Secret {
     switch source {
-    case .credential:
+    case .credential(let name):
       guard let folder = surroundings.environment.value(of: Self.credentialVariable), !folder.isEmpty else {
         throw .providerMissing(.credential, place: "$" + Self.credentialVariable)
       }
+      guard KeyProvider.isCredentialName(name) else { throw .providerMissing(.credential, place: name) }
       // The service manager makes these files, in memory and for this service alone; its modes are its own.
-      return try read(folder + "/" + Self.credentialName, kind: .credential) { _, _ in nil }
+      return try read(folder + "/" + name, kind: .credential) { _, _ in nil }
     case .keyFile(let path, let isInsecureAllowed):
       let isBeside = isBesideData(path)
       return try read(path, kind: .keyFile) { facts, user in

@@ -1,5 +1,7 @@
 /// Limits of this module, each with its reason.
 package enum KeyingLimits {
+  /// Bytes in the name of a credential: what a file name may have.
+  package static let credentialNameBytes = 255
   /// Slots of one file: one for each provider, and as many again for recovery and for the moment of a change.
   package static let slotCount = 8
   /// Shortest time that a refused passphrase takes, whatever the machine: nobody types faster.

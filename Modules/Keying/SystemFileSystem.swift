@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Lifecycle
 
 /// The file system of the machine.
 package struct SystemFileSystem: FileSystem {
@@ -103,10 +104,7 @@ package struct SystemFileSystem: FileSystem {
   }
 
   package func syncDirectory(_ path: String) throws(FileSystemError) {
-    let number = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard number >= 0 else { throw FileSystemError(.syncDirectory, path: path, code: errno) }
-    defer { _ = Glibc.close(number) }
-    guard fsync(number) == 0 else { throw FileSystemError(.syncDirectory, path: path, code: errno) }
+    if let code = DirectoryNames.sync(path) { throw FileSystemError(.syncDirectory, path: path, code: code) }
   }
 
   private static func read(_ facts: stat) -> FileFacts {

@@ -4,6 +4,7 @@ internal import ControlServer
 internal import Database
 internal import Glibc
 internal import Identities
+internal import Keying
 internal import Lifecycle
 internal import Primitives
 internal import Sessions
@@ -23,6 +24,8 @@ public enum Daemon {
   /// Runs a daemon with these transports on the arguments and the environment of the process, and ends the process
   /// with the documented exit code when it has stopped.
   public static func main(transports: [TransportFactory]) async -> Never {
+    // Before the first secret is read, by whichever verb.
+    _ = ProcessProtection.begin()
     guard let words = ProcessArguments.words() else {
       StandardStreams.write("relaychatd: \(ProcessArguments.refusal)\n", to: 2)
       exit(ExitCode.usage)

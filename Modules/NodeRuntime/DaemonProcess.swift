@@ -1,5 +1,4 @@
 internal import Archive
-internal import CLinux
 internal import ControlServer
 internal import Database
 internal import Glibc
@@ -19,8 +18,9 @@ enum DaemonProcess {
     _ configuration: DaemonConfiguration, environment: [String: String], security: Node.SecurityDouble?
   ) async throws(DaemonError) -> Int32 {
     umask(0o077)
-    _ = clinux_set_undumpable()
+    let isProtected = ProcessProtection.begin()
     let log = makeLog(configuration, environment: environment)
+    if !isProtected { log.error("the memory of this process may end up in a core file: the kernel does not forbid it") }
     let state = try openState(configuration.statePath)
     let vault = try await StateVault.open(
       state, keys: configuration.key, environment: environment, wall: { TimeSource.system.wallMilliseconds() })

@@ -6,8 +6,6 @@ internal import Telemetry
 /// The clocks that a daemon hands to its node, with the floor of the earlier runs under the time of day; as a service it
 /// keeps the floor of this run.
 struct FlooredClock: Service {
-  static let floorName = "clock.floor"
-
   let time: TimeSource
   private let plain: any KeyValueStore
   private let log: Log
@@ -18,9 +16,17 @@ struct FlooredClock: Service {
   static func load(
     from plain: any KeyValueStore, system: TimeSource, isSynchronised: @escaping @Sendable () -> Bool, log: Log
   ) async throws(StoreError) -> FlooredClock {
-    let kept = try await plain.get(floorName)
-    let floor = ClockFloor(
-      floor: kept.map { $0.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0, startedAt: system.now())
+    let kept: UInt64
+    do { kept = try await NodeValues.kept.clockFloor.value(in: plain) } catch {
+      switch error {
+      case .store(let error): throw error
+      case .unreadable(_, let byteCount):
+        // A floor is a help for a clock that is wrong, and the clock of this machine may be right.
+        log.error("the time that was kept cannot be read", ["bytes": .integer(byteCount)])
+        kept = 0
+      }
+    }
+    let floor = ClockFloor(floor: kept, startedAt: system.now())
     let time = TimeSource(
       now: system.now,
       wallMilliseconds: {
@@ -50,7 +56,7 @@ struct FlooredClock: Service {
   private func keep(wasKept: Bool) async -> Bool {
     let wall = time.wallMilliseconds()
     do {
-      try await plain.put([(Self.floorName, (0..<8).map { UInt8(truncatingIfNeeded: wall >> (56 - 8 * UInt64($0))) })])
+      try await NodeValues.kept.clockFloor.set(wall, in: plain)
       return true
     } catch {
       // Said once until it works again: a disk that is full has enough to say elsewhere.

@@ -44,7 +44,8 @@ enum InitCommand {
 
   private static func option(_ kind: KeySlot.Kind, _ source: KeySource) -> String {
     switch kind {
-    case .credential: "--key credential"
+    case .credential:
+      source.place == .credential(name: KeyProvider.defaultCredential) ? "--key credential" : "the same --key"
     case .passphrase: "--key passphrase"
     case .keyFile: "the same --key"
     }

@@ -6,7 +6,8 @@ internal import Primitives
 /// What the user has named as the holder of the key, before anything of it is read.
 struct KeySource: Sendable, Equatable {
   enum Place: Sendable, Equatable {
-    case credential
+    /// By its name in the directory of the service manager.
+    case credential(name: String)
     /// Read from a descriptor, else from the terminal.
     case passphrase(descriptor: Int32?)
     case file(path: String, isInsecureAllowed: Bool)
@@ -28,7 +29,7 @@ struct KeySource: Sendable, Equatable {
     guard
       let source = KeySource(text, descriptor: descriptor, isInsecureAllowed: try settings.flag("insecure-file-key"))
     else {
-      throw settings.error("key", expected: "credential, passphrase or file:PATH")
+      throw settings.error("key", expected: "credential, credential:NAME, passphrase or file:PATH")
     }
     self = source
   }
@@ -36,7 +37,11 @@ struct KeySource: Sendable, Equatable {
   /// - Returns: nothing for a word that names no holder.
   init?(_ text: String, descriptor: Int32?, isInsecureAllowed: Bool) {
     switch text {
-    case "credential": place = .credential
+    case "credential": place = .credential(name: KeyProvider.defaultCredential)
+    case _ where text.hasPrefix("credential:"):
+      let name = String(text.dropFirst(11))
+      guard KeyProvider.isCredentialName(name) else { return nil }
+      place = .credential(name: name)
     case "passphrase": place = .passphrase(descriptor: descriptor)
     case _ where text.hasPrefix("file:") && text.utf8.count > 5:
       place = .file(path: String(text.dropFirst(5)), isInsecureAllowed: isInsecureAllowed)
@@ -48,8 +53,8 @@ struct KeySource: Sendable, Equatable {
     CommandOption(
       "key", value: "HOLDER",
       help:
-        "What opens the sealed state: credential (relay.kek of the service manager), passphrase, or file:PATH with 64 "
-        + "hexadecimal digits.",
+        "What opens the sealed state: credential (relay.kek of the service manager) or credential:NAME, passphrase, or "
+        + "file:PATH with 64 hexadecimal digits.",
       environment: "RELAYCHAT_KEY", key: "node.key"),
     CommandOption(
       "passphrase-fd", value: "NUMBER", help: "Read the passphrase from this descriptor and not from the terminal.",
@@ -62,7 +67,7 @@ struct KeySource: Sendable, Equatable {
   /// Reads the passphrase where there is one to be read. Blocks until a person has typed it.
   func provider(prompt: String) throws(KeyingError) -> KeyProvider {
     switch place {
-    case .credential: return .credential()
+    case .credential(let name): return .credential(named: name)
     case .file(let path, let isInsecureAllowed): return .keyFile(path, isInsecureAllowed: isInsecureAllowed)
     case .passphrase(let descriptor):
       guard let secret = PassphraseInput.read(descriptor: descriptor, prompt: prompt) else {

@@ -60,7 +60,7 @@ enum KeysCommand {
         text, descriptor: try context.descriptor("new-passphrase-fd"),
         isInsecureAllowed: try context.isSet("insecure-file-key"))
     else {
-      throw .setting(context.settings.error("new", expected: "credential, passphrase or file:PATH"))
+      throw .setting(context.settings.error("new", expected: "credential, credential:NAME, passphrase or file:PATH"))
     }
     return source
   }

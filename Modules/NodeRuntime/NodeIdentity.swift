@@ -21,7 +21,6 @@ package enum NodeIdentityError: Error, Equatable {
 /// Keys are made once, in an empty store, and never on an error path. A card sequence is durable before the card is.
 struct NodeIdentity: ~Copyable {
   static let keysName = "identity.keys"
-  static let sequenceName = "card.sequence"
   static let nameName = "profile.name"
   static let iconName = "profile.icon"
 
@@ -35,22 +34,26 @@ struct NodeIdentity: ~Copyable {
     from store: any KeyValueStore, mayBegin: Bool, random: RandomSource, wall: UInt64
   ) async throws(NodeIdentityError) -> NodeIdentity {
     do {
-      let sequence = (try await store.get(sequenceName)).map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0
+      let last = try await NodeValues.kept.cardSequence.value(in: store)
+      let sequence = last == .max ? last : last + 1
       if var bytes = try await store.get(keysName) {
         defer { Self.wipe(&bytes) }
         let keys: IdentityKeys
         do { keys = try IdentityKeys(importing: bytes.rawSpan, random: random) } catch {
           throw NodeIdentityError.unreadable(error)
         }
-        try await save(sequence: sequence + 1, in: store)
-        return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: false)
+        try await NodeValues.kept.cardSequence.set(sequence, in: store)
+        return NodeIdentity(keys: keys, cardSequence: sequence, isNew: false)
       }
       guard mayBegin else { throw NodeIdentityError.missing }
       let keys = try IdentityKeys(generatedFrom: random, now: wall)
-      try await save(try keys.export(), sequence: sequence + 1, in: store)
-      return NodeIdentity(keys: keys, cardSequence: sequence + 1, isNew: true)
+      try await save(try keys.export(), sequence: sequence, in: store)
+      return NodeIdentity(keys: keys, cardSequence: sequence, isNew: true)
     } catch let error as NodeIdentityError {
       throw error
+    } catch let error as StoredSettingError {
+      if case .store(.database(.full)) = error { throw .storeFailed(reason: "the disk is full") }
+      throw .storeFailed(reason: "\(error)")
     } catch let error as StoreError {
       if case .database(.full) = error { throw .storeFailed(reason: "the disk is full") }
       throw .storeFailed(reason: "\(error)")
@@ -62,22 +65,14 @@ struct NodeIdentity: ~Copyable {
   /// Makes keys and sequence durable together. Of keys that are no more nothing is left when this returns.
   static func save(_ secret: consuming Secret, sequence: UInt64, in store: any KeyValueStore) async throws(StoreError) {
     // The store takes arrays and binds their memory as it is: the one copy is wiped when it is written.
-    var values = [(keysName, [UInt8](copying: secret.bytes)), (sequenceName, encode(sequence))]
+    var values = [(keysName, [UInt8](copying: secret.bytes)), NodeValues.kept.cardSequence.entry(sequence)]
     defer { Self.wipe(&values[0].1) }
     try await store.put(values, isErasing: true)
-  }
-
-  private static func save(sequence: UInt64, in store: any KeyValueStore) async throws(StoreError) {
-    try await store.put([(sequenceName, encode(sequence))])
   }
 
   /// Makes every byte zero in place; a copy that others hold would not be reached.
   private static func wipe(_ bytes: inout [UInt8]) {
     var span = bytes.mutableSpan
     for index in span.indices { span[index] = 0 }
-  }
-
-  private static func encode(_ sequence: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * UInt64($0))) }
   }
 }

@@ -73,6 +73,7 @@ struct NodeService: ControlService {
     case .searchMessages(let parameters): return .page(try await search(parameters))
     case .pageMessages(let parameters): return .page(try await page(parameters))
     case .storeStatus: return .store(try await vault.record())
+    case .storeProgress: return .storeProgress(StoreProgressAnswer(running: vault.progress.now))
     case .migrateStore(let parameters):
       return .store(try await vault.migrate(isImpatient: parameters.isImpatient ?? false))
     case .verifyStore: return .storeReport(try await vault.verify())

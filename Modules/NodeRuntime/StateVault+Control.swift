@@ -20,15 +20,21 @@ extension StateVault {
 
   func migrate(isImpatient: Bool) async throws(ControlError) -> StoreRecord {
     let migrating = try moving()
+    let progress = progress
+    defer { progress.end() }
     _ = try await Self.asking { () async throws(StoreError) in
-      try await migrating.migrate(isImpatient: isImpatient) { _ in }
+      try await migrating.migrate(isImpatient: isImpatient) { progress.show($0) }
     }
     return try await record()
   }
 
   func verify() async throws(ControlError) -> StoreReport {
     let migrating = try moving()
-    let report = try await Self.asking { () async throws(StoreError) in try await migrating.verify { _ in } }
+    let progress = progress
+    defer { progress.end() }
+    let report = try await Self.asking { () async throws(StoreError) in
+      try await migrating.verify { progress.show($0) }
+    }
     return StoreReport(
       compared: report.compared, copied: report.copied, settled: report.settled, mismatches: report.mismatches)
   }

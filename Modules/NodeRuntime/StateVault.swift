@@ -18,6 +18,10 @@ struct StateVault: Sendable {
   let archive: MessageArchive
   let protection: AtRestProtection
   let wall: @Sendable () -> UInt64
+  /// Nothing in a plain node.
+  let key: HeldKey?
+  /// Told without waiting for the store, which is busy meanwhile.
+  let progress = StoreProgressBoard()
 
   static func open(
     _ state: StateDirectory, keys: KeySource?, environment: [String: String], wall: @escaping @Sendable () -> UInt64
@@ -48,14 +52,15 @@ struct StateVault: Sendable {
     let provider = SealedFileProvider(path: state.storePath, storeID: opened.storeID, random: .system) {
       () throws(SealedStoreError) in key.copy()
     }
-    try await StateCounter.check(state, provider, last: opened.stateCounter)
+    let counter = StateCounter(last: opened.stateCounter)
     let store: MigratingStore
     do {
       store = try MigratingStore(
         plainPath: state.plainPath, provider: provider, settings: Migration.Settings(beginsByItself: false),
-        mayBegin: isEmpty, beginsSealed: isEmpty, wall: wall)
+        mayBegin: isEmpty, beginsSealed: isEmpty, proof: counter.proof, wall: wall)
     } catch {
-      throw .store(error)
+      guard case .migration(.disproved) = error, let verdict = counter.verdict else { throw .store(error) }
+      throw .stateRestored(directory: state.path, verdict)
     }
     try await StateCounter.raise(in: store, last: opened.stateCounter)
     do { try await store.advance() } catch { throw .store(error) }
@@ -72,7 +77,8 @@ struct StateVault: Sendable {
       throw .archive(.file(path: state.archivePath, code: EIO))
     }
     try keying { () throws(KeyingError) in try custody.count(opened) }
-    return StateVault(store: store, migrating: store, archive: archive, protection: opened.protection, wall: wall)
+    return StateVault(
+      store: store, migrating: store, archive: archive, protection: opened.protection, wall: wall, key: key)
   }
 
   private static func plain(
@@ -81,7 +87,7 @@ struct StateVault: Sendable {
     do {
       return StateVault(
         store: try PlainStore(path: state.plainPath), migrating: nil,
-        archive: try MessageArchive(path: state.archivePath), protection: .none, wall: wall)
+        archive: try MessageArchive(path: state.archivePath), protection: .none, wall: wall, key: nil)
     } catch {
       throw .database(error)
     }
@@ -103,12 +109,19 @@ struct StateVault: Sendable {
 }
 
 /// The data key, for as long as the process may have to open its store again.
-private final class HeldKey: Sendable {
+final class HeldKey: Sendable {
   private let secret: Secret
+  private let taken = Protected(0)
 
   init(_ secret: consuming Secret) { self.secret = secret }
 
-  func copy() -> Secret { Secret(joining: secret, Secret(count: 0) { _ in }) }
+  /// How often a store was opened with it, and derived its keys from it.
+  var timesTaken: Int { taken.withLock { $0 } }
+
+  func copy() -> Secret {
+    taken.withLock { $0 += 1 }
+    return Secret(joining: secret, Secret(count: 0) { _ in })
+  }
 }
 
 /// How often this node was opened, as the store and the slot file both remember it: a file that was put back from a copy
@@ -116,36 +129,26 @@ private final class HeldKey: Sendable {
 ///
 /// The store is told first and the slot file then, so after a process that died in between the store is one ahead. Both
 /// put back together look as they did: that nothing on the same disk can tell.
-enum StateCounter {
-  static let name = "state.counter"
+final class StateCounter: Sendable {
+  private let last: UInt64
+  private let found = Protected<StateCounterVerdict?>(nil)
 
-  /// Before anything is written: a file that is refused stays as it is.
-  static func check(_ state: StateDirectory, _ provider: any SealedProvider, last: UInt64) async throws(DaemonError) {
-    let kept: [UInt8]?
-    do {
-      kept = try await read(state, provider)
-    } catch let error as SealedStoreError {
-      throw .store(.sealed(error))
-    } catch let error as DatabaseError {
-      throw .database(error)
-    } catch let error as StoreError {
-      throw .store(error)
-    } catch {
-      throw .primitive
-    }
-    // A store that knows no number yet was just moved here, or begins.
-    let remembered = kept.map { $0.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? (last <= 1 ? last : 0)
-    guard remembered == last || remembered == last &+ 1 else {
-      throw .stateRestored(directory: state.path, StateCounterVerdict(remembered: remembered, before: last))
-    }
-  }
+  init(last: UInt64) { self.last = last }
+
+  /// Why the store was refused.
+  var verdict: StateCounterVerdict? { found.withLock { $0 } }
 
   /// While there is a plain store, what it says is right.
-  private static func read(_ state: StateDirectory, _ provider: any SealedProvider) async throws -> [UInt8]? {
-    if unsafe access(state.plainPath, F_OK) == 0 { return try await PlainStore(path: state.plainPath).get(name) }
-    guard provider.exists else { return nil }
-    guard case .value(let bytes) = try provider.open(mayBegin: false).read(name) else { return nil }
-    return bytes
+  var proof: StoreProof {
+    StoreProof(of: NodeValues.kept.stateCounter.name) { bytes in
+      // A store that knows no number yet was just moved here, or begins.
+      let remembered = bytes.map { NodeValues.kept.stateCounter.value(of: $0) } ?? (self.last <= 1 ? self.last : 0)
+      guard let remembered, remembered == self.last || remembered == self.last &+ 1 else {
+        self.found.withLock { $0 = StateCounterVerdict(remembered: remembered ?? 0, before: self.last) }
+        return false
+      }
+      return true
+    }
   }
 
   /// An archive that remembers no number was just sealed, or begins.
@@ -159,7 +162,11 @@ enum StateCounter {
   static func next(_ last: UInt64) -> UInt64 { last == .max ? last : last + 1 }
 
   static func raise(in store: any KeyValueStore, last: UInt64) async throws(DaemonError) {
-    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: next(last) >> (56 - 8 * UInt64($0))) }
-    do { try await store.put([(name, bytes)], isErasing: false) } catch { throw .store(error) }
+    do { try await NodeValues.kept.stateCounter.set(next(last), in: store) } catch {
+      switch error {
+      case .store(let error): throw .store(error)
+      case .unreadable: throw .primitive
+      }
+    }
   }
 }

@@ -1,5 +1,7 @@
 /// The bounds of this module, each with its reason.
 package enum ProgramsLimits {
+  /// How often a program asks how far a long work is: often enough for an eye.
+  package static let lookAtProgress = Duration.milliseconds(100)
   /// How long a daemon of our own may take until it answers.
   package static let startOfNode = Duration.seconds(15)
   /// Between two looks whether it answers.

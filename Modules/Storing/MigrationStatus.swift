@@ -15,6 +15,8 @@ package enum MigrationError: Error, Equatable {
   case plainIsGone
   /// Comparing found names that differ; they are read from the plain store until they are settled.
   case mismatches(Int)
+  /// A value is not what the owner of the store has to find (`StoreProof`).
+  case disproved(name: String)
   /// What holds it up.
   case held([Migration.Missing])
 }
@@ -26,6 +28,12 @@ package struct MigrationProgress: Equatable, Sendable {
   package var work: Work
   package var done: Int
   package var total: Int
+
+  package init(work: Work, done: Int, total: Int) {
+    self.work = work
+    self.done = done
+    self.total = total
+  }
 }
 
 /// Where a migration stands.

@@ -83,6 +83,12 @@ package struct StoredSetting<Value: Sendable>: Sendable {
     do { try await store.put([(name, encode(value))]) } catch { throw .store(error) }
   }
 
+  /// The name and the bytes of a value, to be put into the store with others at once.
+  package func entry(_ value: Value) -> (name: String, value: [UInt8]) { (name, encode(value)) }
+
+  /// What bytes of a store mean that was asked in another way; nothing when they are no value.
+  package func value(of bytes: [UInt8]) -> Value? { decode(bytes) }
+
   /// The default holds again; durable on return.
   package func reset(in store: some KeyValueStore) async throws(StoredSettingError) {
     do { try await store.remove([name]) } catch { throw .store(error) }

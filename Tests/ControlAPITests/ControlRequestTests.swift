@@ -18,7 +18,8 @@ import Testing
     .hello(HelloParameters(client: "test")), .status, .stop, .listPeers, .listLinks,
     .sendMessage(SendParameters(to: "#public", text: "ünïcödé \" \\ / \n", isEcho: true)),
     .messageStatus(MessageStatusParameters(messageID: "00ff")), .listMessages(ListMessagesParameters(limit: 7)),
-    .ping(PingParameters(peer: "bob")), .subscribe(SubscribeParameters(kinds: [.message, .reception])),
+    .storeProgress, .storeStatus, .ping(PingParameters(peer: "bob")),
+    .subscribe(SubscribeParameters(kinds: [.message, .reception])),
     .acknowledge(AcknowledgeParameters(cursor: .max)),
   ]
 

@@ -50,6 +50,7 @@ final class PlainService: ControlService {
         StoreRecord(
           phase: .plain, protection: .none, plainValues: 1, sealedValues: nil, markedNames: 0, openMismatches: 0,
           troubles: [], missing: [StoreRecord.Missing(kind: .word)], canRollBack: true))
+    case .storeProgress: return .storeProgress(StoreProgressAnswer(running: nil))
     case .verifyStore: return .storeReport(StoreReport(compared: 1, copied: 0, settled: 0, mismatches: 0))
     case .ping:
       // Answered when the test says so, or never.

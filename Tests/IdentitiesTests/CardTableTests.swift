@@ -2,7 +2,7 @@ import Identities
 import Testing
 
 struct CardTableTests {
-  @Test func aHigherSequenceReplacesALowerOneIsStale() throws {
+  @Test func threat08_anOldCardNeverReplacesANewerOne() throws {
     let keys = try makeKeys()
     let first = try makeCard(keys, sequence: 5)
     let second = try makeCard(keys, name: "Ada L", sequence: 6)

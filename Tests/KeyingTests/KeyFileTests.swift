@@ -83,6 +83,20 @@ import Testing
     _ = try custody(["CREDENTIALS_DIRECTORY": "/run/credentials"]).create(with: .credential())
   }
 
+  @Test func credentialOfAnotherNameIsReadAndNoOtherFile() throws {
+    let disk = emptyDisk()
+    disk.put("/run/credentials/node-2.key", credentialKey, mode: 0o400)
+    let custody = KeyCustody(
+      directory: state, surroundings: surroundings(disk, environment: ["CREDENTIALS_DIRECTORY": "/run/credentials"]))
+    _ = try custody.create(with: .credential(named: "node-2.key"))
+    for name in ["../keys/k", "", "..", "a/b", "a\0", String(repeating: "a", count: 256)] {
+      #expect(!KeyProvider.isCredentialName(name))
+      #expect(throws: KeyingError.providerMissing(.credential, place: name)) {
+        _ = try custody.open(with: .credential(named: name))
+      }
+    }
+  }
+
   @Test func keyFileThatMayNotBeReadIsLocked() throws {
     let disk = emptyDisk()
     disk.put("/keys/k", fileKey, owner: 0)

@@ -14,6 +14,12 @@ import Testing
     #expect(await iterator.next() == .terminate)
   }
 
+  @Test func namesOfADirectoryAreSyncedAndAnErrorIsTheCodeOfTheCall() {
+    #expect(DirectoryNames.sync("/tmp") == nil)
+    #expect(DirectoryNames.sync("/nowhere") == ENOENT)
+    #expect(DirectoryNames.sync("/dev/null") == ENOTDIR)
+  }
+
   @Test func brokenPipeIsAnErrorOfTheCall() {
     UnixSignals.ignoreBrokenPipes()
     var ends: [Int32] = [0, 0]

@@ -101,6 +101,44 @@ struct StateVaultTests {
     await #expect(throws: ControlError.self) { try await again.rollBack() }
   }
 
+  @Test func aStartTakesTheDataKeyForItsStoreOnce() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    for _ in 0..<3 {
+      let vault = try await folder.open(folder.source())
+      #expect(try await vault.record().phase == .sealed)
+      #expect(vault.key?.timesTaken == 1)
+    }
+  }
+
+  @Test func numbersLieWhereEarlierVersionsHadThem() async throws {
+    let store = try await Folder().open(nil).store
+    let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+    let values = NodeValues.kept
+    for (name, setting) in [
+      ("state.counter", values.stateCounter), ("clock.floor", values.clockFloor),
+      ("card.sequence", values.cardSequence),
+    ] {
+      try await store.put([(name, bytes)], isErasing: false)
+      #expect(try await setting.value(in: store) == 0x0102_0304_0506_0708)
+      try await setting.set(9, in: store)
+      #expect(try await store.get(name) == [0, 0, 0, 0, 0, 0, 0, 9])
+    }
+  }
+
+  @Test func aMoveSaysHowFarItIsAndNothingOnceItHasEnded() async throws {
+    let folder = try Folder()
+    do { try await folder.open(nil).store.put([("name", [1])], isErasing: false) }
+    let vault = try await folder.open(folder.source())
+    #expect(vault.progress.now == nil)
+    vault.progress.show(MigrationProgress(work: .copying, done: 64, total: 640))
+    #expect(vault.progress.now == StoreProgress(work: .copying, done: 64, total: 640))
+    vault.progress.show(MigrationProgress(work: .comparing, done: 1, total: 640))
+    #expect(vault.progress.now == StoreProgress(work: .comparing, done: 1, total: 640))
+    #expect(try await vault.migrate(isImpatient: true).phase == .sealed)
+    #expect(vault.progress.now == nil)
+  }
+
   @Test func threat16_lostLockedWrongAndChangedHoldersAreRefusedAndTouchNothing() async throws {
     let folder = try Folder()
     #expect(folder.initialise() == 0)
@@ -108,7 +146,7 @@ struct StateVaultTests {
     let before = folder.contents
     #expect(await folder.refusal(nil) == 14, "nobody named what holds the key")
     #expect(await folder.refusal(folder.source(folder.path + "/elsewhere")) == 14, "it is not there")
-    #expect(await folder.refusal(KeySource(.credential)) == 18, "another than recorded")
+    #expect(await folder.refusal(KeySource(.credential(name: "relay.kek"))) == 18, "another than recorded")
     let other = folder.path + "/other"
     try folder.writeKey("8", to: other)
     #expect(await folder.refusal(folder.source(other)) == 16, "the wrong one")

@@ -56,8 +56,27 @@ struct UnitFileTests {
     let unit = try Self.unit("relaychatd.service")
     #expect(unit["StateDirectory"] == "relaychat" && unit["RuntimeDirectory"] == "relaychat")
     #expect(unit["User"] == "relaychat" && unit["Type"] == "notify")
+    #expect(unit["LimitCORE"] == "0" && unit["Environment"] == "SWIFT_BACKTRACE=enable=no")
     let bot = try Self.unit("relaychat-bot.service")
     #expect(bot["DynamicUser"] == "yes" && bot["SupplementaryGroups"] == "relaychat")
+  }
+
+  @Test func dropInNamesTheCredentialThatItLoads() throws {
+    let dropIn = try Self.unit("relaychatd-sealed.conf")
+    let loaded = try #require(dropIn["LoadCredentialEncrypted"]).split(separator: ":")
+    #expect(loaded.count == 2 && loaded[1] == "/etc/credstore.encrypted/\(loaded[0])")
+    let setting = try #require(dropIn["Environment"]).split(separator: "=", maxSplits: 1).map(String.init)
+    let option = try #require(KeySource.options.first { $0.name == "key" })
+    #expect(setting.first == option.environment)
+    let named = try #require(KeySource(setting[1], descriptor: nil, isInsecureAllowed: false))
+    #expect(named.place == .credential(name: String(loaded[0])))
+    let page = try String(contentsOf: Self.folder.appendingPathComponent("README.md"), encoding: .utf8)
+    #expect(page.contains("systemd-creds encrypt --name=\(loaded[0]) - \(loaded[1])"))
+    let other = KeySource("credential:node-2.key", descriptor: nil, isInsecureAllowed: false)
+    #expect(other?.place == .credential(name: "node-2.key"))
+    for text in ["credential:", "credential:..", "credential:a/b", "credentials"] {
+      #expect(KeySource(text, descriptor: nil, isInsecureAllowed: false) == nil)
+    }
   }
 
   /// Codes after which a start would end the same way.

@@ -49,7 +49,7 @@ struct ReplayWindowTests {
     }
   }
 
-  @Test(arguments: starts) func jumpsAtEveryEdgeMatchASet(start: UInt64) {
+  @Test(arguments: starts) func threat08_theWindowTakesNoCounterTwiceAtAnyEdgeOfItsArithmetic(start: UInt64) {
     var (window, naive) = (ReplayWindow(), NaiveWindow())
     let jumps: [UInt64] = [0, 1, 2, 62, 63, 64, 65, 127, 128, 1_022, 1_023, 1_024, 1_025, 2_047, 2_048, 2_049]
     var at = start
@@ -79,7 +79,7 @@ struct ReplayWindowTests {
     }
   }
 
-  @Test func theLastCounterAndTheFirstDoNotMeet() {
+  @Test func threat08_theLastCounterAndTheFirstDoNotMeet() {
     var window = ReplayWindow()
     window.accept(.max)
     #expect(window.verdict(on: .max) == .replayed)

@@ -27,6 +27,23 @@ import Testing
   }
 }
 
+@Suite struct ProgressLineTests {
+  @Test func barIsFilledByThePartThatIsDone() {
+    let (full, empty) = (String(repeating: "█", count: 30), String(repeating: "░", count: 30))
+    #expect(ProgressLine.text("copying", done: 0, total: 40) == "copying \(empty) 0/40")
+    #expect(ProgressLine.text("copying", done: 40, total: 40) == "copying \(full) 40/40")
+    #expect(
+      ProgressLine.text("copying", done: 20, total: 40).hasPrefix("copying \(full.prefix(15))\(empty.prefix(15)) "))
+    for (done, total) in [(0, 0), (-1, 5), (9, 3), (.max, .max), (.min, .min)] {
+      #expect(ProgressLine.text("x", done: done, total: total).count >= 30)
+    }
+  }
+
+  @Test func nothingIsShownWhereThereIsNoTerminal() {
+    #expect(!ProgressLine(environment: ["TERM": "dumb"]).isVisible)
+  }
+}
+
 @Suite struct ProgramTextTests {
   @Test func peersAreANameAndEightDigits() {
     let id = "1a2b3c4d5e6f"

@@ -51,6 +51,28 @@ import Testing
     #expect(store.opened == 2)
   }
 
+  /// Keys of records come of a salt; the same value under the same name has another one in each copy, and each time.
+  @Test func threat19_copiesOfOneStoreNeverSealUnderOneSalt() throws {
+    do { try openSealed(directory).put("k", [0]) }
+    var (salts, ciphertexts) = (Set<[UInt8]>(), Set<[UInt8]>())
+    for copy in [directory.crashed(), directory.crashed()] {
+      let file = try openSealed(copy)
+      for _ in 0..<40 {
+        for name in ["k", "l"] {
+          try file.put(name, [1, 2, 3, 4])
+          let record = try SQLiteDatabase(path: copy.store, migrations: SealedFile.migrations)
+            .first("SELECT record FROM sealed WHERE name = ?", [.text(name)]) { row throws(DatabaseError) in
+              try row.blob(0)
+            }
+          let rest = try #require(record).dropFirst(SealedFile.prefixBytes)
+          salts.insert(Array(rest.prefix(RecordSealer.saltBytes)))
+          ciphertexts.insert(Array(rest.dropFirst(RecordSealer.saltBytes)))
+        }
+      }
+    }
+    #expect(salts.count == 160 && ciphertexts.count == 160)
+  }
+
   @Test func nothingOfAValueIsInTheFile() throws {
     let secret = [UInt8](repeating: 0xA7, count: 48)
     let file = try openSealed(directory)

@@ -90,6 +90,49 @@ struct CrashRun {
     return answer
   }
 
+  /// The archive of messages: every call of a day of it, in each start, each failing in each way.
+  func archive() async throws -> [(fault: CutDisk.Fault, tally: FaultRun.Tally)] {
+    var trials: [ArchiveTrial] = []
+    for start in ArchiveTrial.Start.allCases { trials.append(try await ArchiveTrial(start)) }
+    var answer: [(CutDisk.Fault, FaultRun.Tally)] = []
+    for fault in CutDisk.Fault.allCases {
+      var work: [(trial: ArchiveTrial, call: Int)] = []
+      for trial in trials {
+        let calls = await trial.calls(fault)
+        work += stride(from: 0, to: calls.count, by: faultStride).map { (trial, calls[$0]) }
+      }
+      let bar = ProgressBar("archive, \(fault)", total: work.count)
+      var tally = FaultRun.Tally()
+      let tallies = await parallel(work) { one in
+        let outcome = await one.trial.run(fault, atCall: one.call, seed: firstSeed &+ UInt64(one.call))
+        bar.advance(1)
+        return FaultRun.Tally(
+          runs: 1, errors: outcome.errors, losses: outcome.fault == nil ? 0 : 1,
+          examples: outcome.fault.map { ["archive, \(one.trial.start), \(fault) at call \(one.call): \($0)"] } ?? [])
+      }
+      for one in tallies { tally.add(one) }
+      bar.finish()
+      answer.append((fault, tally))
+    }
+    return answer
+  }
+
+  /// So many operations of the model, on all processors.
+  func model(_ operations: Int, without leftOut: LeftOut? = nil) async -> ModelTally {
+    let lanes = 8
+    let bar = ProgressBar("model", total: operations)
+    var tally = ModelTally()
+    let tallies = await parallel(Array(0..<lanes)) { lane in
+      let share = operations / lanes + (lane < operations % lanes ? 1 : 0)
+      return await ModelRun(seed: firstSeed &* 1_000 &+ UInt64(lane), withoutSync: leftOut?.isLeftOut).run(share) {
+        bar.advance($0)
+      }
+    }
+    for one in tallies { tally.add(one) }
+    bar.finish()
+    return tally
+  }
+
   private func parallel<Work: Sendable, Result: Sendable>(
     _ work: [Work], _ body: @escaping @Sendable (Work) async -> Result
   ) async -> [Result] {

@@ -153,6 +153,9 @@ struct Expected: Sendable {
   mutating func allow(_ name: String, _ value: [UInt8]?) { values[name, default: [nil]].insert(value) }
   mutating func settle(_ name: String, _ value: [UInt8]?) { values[name] = [value] }
 
+  /// Whether there is one value alone that it may have.
+  func isSettled(_ name: String) -> Bool { values[name, default: [nil]].count == 1 }
+
   func check(_ name: String, _ value: [UInt8]?) throws(Wrong) {
     guard values[name, default: [nil]].contains(value) else {
       throw Wrong(description: "\(name) is neither old nor new: \(value.map { "\($0.count) bytes" } ?? "nothing")")

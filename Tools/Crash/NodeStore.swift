@@ -27,10 +27,12 @@ enum NodeStore {
   static let plainName = "/plain.db"
 
   static func open(
-    _ disk: CutDisk, _ wall: Wall, mayBegin: Bool, beginsSealed: Bool = false, seed: UInt64
+    _ disk: CutDisk, _ wall: Wall, mayBegin: Bool, beginsSealed: Bool = false, seed: UInt64,
+    isKeyThere: @escaping @Sendable () -> Bool = { true }, isRandomThere: @escaping @Sendable () -> Bool = { true }
   ) throws(StoreError) -> MigratingStore {
     let choices = Protected(SeededGenerator(seed: seed))
     let random = RandomSource { span in
+      guard isRandomThere() else { return false }
       for index in 0..<span.byteCount {
         span.storeBytes(
           of: UInt8(truncatingIfNeeded: choices.withLock { $0.next() }), toByteOffset: index, as: UInt8.self)
@@ -40,7 +42,8 @@ enum NodeStore {
     let provider = SealedFileProvider(
       path: disk.directory + sealedName, storeID: Array(1...16), random: random, disk: disk
     ) { () throws(SealedStoreError) in
-      Secret(copying: [UInt8](repeating: 7, count: 32).rawSpan)
+      guard isKeyThere() else { throw .noKey(reason: "left out") }
+      return Secret(copying: [UInt8](repeating: 7, count: 32).rawSpan)
     }
     return try MigratingStore(
       plainPath: disk.directory + plainName, provider: provider, settings: Migration.Settings(days: 1, restarts: 0),
