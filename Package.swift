@@ -169,6 +169,10 @@ let doubles: [Target] = [
     "relaychat-crash", ["Bytes", "Streams", "Primitives", "Database", "Storing", "TestKit", "PowerCuts"],
     path: "Tools/Crash",
     exclude: ["README.md", "kill"]),
+  .target(
+    name: "MeshSim", dependencies: ["Bytes", "Streams", "Primitives", "WireFormat", "Routing", "Links", "TestKit"],
+    path: "Tools/MeshSim", swiftSettings: house),
+  app("mesh-sim", ["MeshSim"], path: "Tools/MeshSimProgram"),
   app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
 ]
@@ -207,6 +211,7 @@ let suites: [Target] = [
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
   tests("Diagnosing", ["ControlAPI"]),
   tests("BotKit", ["ControlAPI"]),
+  tests("MeshSim", ["Routing", "Streams", "WireFormat"]),
   tests(
     "NodeRuntime",
     [
