@@ -171,7 +171,7 @@ let doubles: [Target] = [
     exclude: ["README.md", "kill"]),
   .target(
     name: "MeshSim", dependencies: ["Bytes", "Streams", "Primitives", "WireFormat", "Routing", "Links", "TestKit"],
-    path: "Tools/MeshSim", swiftSettings: house),
+    path: "Tools/MeshSim", exclude: ["README.md"], swiftSettings: house),
   app("mesh-sim", ["MeshSim"], path: "Tools/MeshSimProgram"),
   app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),

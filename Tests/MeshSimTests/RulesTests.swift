@@ -56,7 +56,7 @@ import WireFormat
       for number in UInt8(1)...40 {
         actions = RuleActions()
         rules.receive(try received(number, from: 0), wallMilliseconds: 0, into: &actions)
-        let wait = Int(rules.deadline?.milliseconds(since: now) ?? 0)
+        let wait = Int(rules.nextDeadline()?.milliseconds(since: now) ?? 0)
         #expect(range.contains(wait), "\(links) links, \(wait) ms")
         rules.tick(now: now.advanced(by: .milliseconds(220)), into: &actions)
       }

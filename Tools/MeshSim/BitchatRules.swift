@@ -94,7 +94,7 @@ package struct BitchatRules: NodeRules {
     waiting.append(Waiting(at: received.receivedAt.nanoseconds + wait * 1_000_000, key: key, packet: outbound))
   }
 
-  package var deadline: MonotonicTime? {
+  package mutating func nextDeadline() -> MonotonicTime? {
     MonotonicTime(nanoseconds: waiting.reduce(syncAt) { min($0, $1.at) })
   }
 

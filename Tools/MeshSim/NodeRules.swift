@@ -42,8 +42,8 @@ package protocol NodeRules: Sendable {
   /// A link frame of type 64 or above.
   mutating func control(_ content: [UInt8], from slot: Int, now: MonotonicTime, into actions: inout RuleActions)
   mutating func tick(now: MonotonicTime, into actions: inout RuleActions)
-  /// When `tick` has something to do.
-  var deadline: MonotonicTime? { get }
+  /// When `tick` has something to do. Mutating, so that it is asked in place and not of a copy of all that a node holds.
+  mutating func nextDeadline() -> MonotonicTime?
   /// From now on what outlives the process is kept.
   mutating func keepMemory()
   /// The rules of the same node after a stop and a start.
@@ -61,7 +61,7 @@ extension NodeRules {
     _ content: [UInt8], from slot: Int, now: MonotonicTime, into actions: inout RuleActions
   ) {}
   package mutating func tick(now: MonotonicTime, into actions: inout RuleActions) {}
-  package var deadline: MonotonicTime? { nil }
+  package mutating func nextDeadline() -> MonotonicTime? { nil }
   package mutating func keepMemory() {}
   package mutating func restarted(
     _ seed: NodeSeed, keepsMemory: Bool, now: MonotonicTime, wallMilliseconds: UInt64

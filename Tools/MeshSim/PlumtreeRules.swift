@@ -130,7 +130,7 @@ package struct PlumtreeRules: NodeRules {
     return stride(from: 1, to: content.count - 7, by: 8).map { span.number(UInt64.self, at: $0) }
   }
 
-  package var deadline: MonotonicTime? {
+  package mutating func nextDeadline() -> MonotonicTime? {
     let earliest = missing.reduce(haveAt) { min($0, $1.at) }
     return earliest == .max ? nil : MonotonicTime(nanoseconds: earliest)
   }

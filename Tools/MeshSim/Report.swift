@@ -38,6 +38,16 @@ package struct Report: Sendable {
   package var logHash: UInt64 = 0
   /// Deliveries by latency, for a picture.
   package var latencies: [Int] = []
+  package var picture = Picture()
+
+  /// The mesh, and how the first measured message went through it.
+  package struct Picture: Sendable {
+    package var points: [Topology.Point] = []
+    package var edges: [Topology.Edge] = []
+    package var source = 0
+    /// Milliseconds; nil where it did not come.
+    package var arrivals: [Double?] = []
+  }
 
   package var ratio: Double { pairs == 0 ? 1 : Double(delivered) / Double(pairs) }
 
@@ -111,8 +121,23 @@ extension Simulation {
     report.oracle = Report.Distribution(best, scale: 1_000)
     report.sendsPerDelivery = Double(sends) / Double(max(1, reached))
     report.latencies = latencies
+    report.picture = picture(of: measured.first)
     countAll(&report)
     return report
+  }
+
+  private func picture(of number: Int?) -> Report.Picture {
+    var picture = Report.Picture()
+    picture.points = walkers.isEmpty ? scenario.topology.points : walkers.map(\.place)
+    picture.edges = links.map { Topology.Edge(central: $0.central, peripheral: $0.peripheral) }
+    picture.arrivals = [Double?](repeating: nil, count: nodes.count)
+    guard let number else { return picture }
+    picture.source = messages[number].source
+    for node in nodes.indices {
+      picture.arrivals[node] = deliveries.latency(row: messages[number].row, node: node).map { Double($0) / 1_000 }
+    }
+    picture.arrivals[picture.source] = 0
+    return picture
   }
 
   private func isExpected(_ message: Message, at node: Int) -> Bool {

@@ -128,7 +128,7 @@ extension Simulation {
       }
       ends[end].queue.append(frames.add(content, epoch: links[link].epoch))
     }
-    if let due = ends[end].transfer.deadline?.nanoseconds, due < ends[end].dueAt {
+    if let due = ends[end].transfer.nextDeadline()?.nanoseconds, due < ends[end].dueAt {
       ends[end].dueAt = max(due, now)
       queue.add(.transferDue, at: max(due, now), end)
     }

@@ -150,7 +150,7 @@ extension Simulation {
       flush(end)
     }
     actions.removeAll()
-    if let due = nodes[node].rules.deadline?.nanoseconds, due < nodes[node].rulesDueAt {
+    if let due = nodes[node].rules.nextDeadline()?.nanoseconds, due < nodes[node].rulesDueAt {
       nodes[node].rulesDueAt = max(due, now)
       queue.add(.rulesDue, at: max(due, now), node)
     }

@@ -8,6 +8,7 @@ struct SimCommand {
   private var seed: UInt64 = 1
   private var isJSON = false
   private var logPath: String?
+  private var pagePath: String?
 
   init(_ arguments: [String]) {
     guard arguments.count >= 2, !arguments[1].hasPrefix("--") else { usage("\(arguments[0]) takes a scenario") }
@@ -55,6 +56,7 @@ struct SimCommand {
       case "--ideal-radio": changes.append { $0.air.isRadioExclusive = false }
       case "--json": isJSON = true
       case "--log": logPath = value(option)
+      case "--html": pagePath = value(option)
       case let other: usage("there is no option \(other)")
       }
     }
@@ -79,6 +81,11 @@ struct SimCommand {
 
   func run() throws {
     let (report, seconds) = try measured(rules)
+    if let pagePath {
+      let file = Self.create(pagePath)
+      Self.append(Array(ReportPage.html(report, numbers: ReportText.page(report, seconds: seconds)).utf8), to: file)
+      close(file)
+    }
     write(isJSON ? ReportText.json(report, seconds: seconds) + "\n" : ReportText.page(report, seconds: seconds))
   }
 
@@ -89,6 +96,12 @@ struct SimCommand {
       isJSON
         ? "[" + results.map { ReportText.json($0.0, seconds: $0.1) }.joined(separator: ",\n ") + "]\n"
         : ReportText.table(results.map(\.0)))
+  }
+
+  private static func create(_ path: String) -> Int32 {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+    guard file >= 0 else { usage("\(path) cannot be written") }
+    return file
   }
 
   private static func append(_ bytes: [UInt8], to descriptor: Int32) {
@@ -103,11 +116,7 @@ struct SimCommand {
   }
 
   private func measured(_ rules: RuleSet) throws -> (Report, Double) {
-    var file: Int32 = -1
-    if let logPath {
-      file = unsafe open(logPath, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-      guard file >= 0 else { usage("\(logPath) cannot be written") }
-    }
+    let file = logPath.map(Self.create) ?? -1
     defer { if file >= 0 { close(file) } }
     let descriptor = file
     var sink: (@Sendable ([UInt8]) -> Void)?

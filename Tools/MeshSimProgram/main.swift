@@ -13,7 +13,7 @@ let help = """
 
   Usage:
     mesh-sim run SCENARIO [--seed N] [--rules RULES] [--seconds S] [--interval MS] [--att BYTES] [--memoryless]
-                          [--ideal-radio] [--json] [--log FILE]
+                          [--ideal-radio] [--json] [--log FILE] [--html FILE]
     mesh-sim compare SCENARIO [the same]
     mesh-sim bench [--quick] [--json]
     mesh-sim list
@@ -28,6 +28,7 @@ let help = """
     --ideal-radio    a node serves all its links at once
     --json           for programs
     --log FILE       every event, 24 bytes each
+    --html FILE      one page with the mesh, the spread of a message and the latencies (run)
 
   Exit codes: 0, 1 a goal was missed, 2 usage, 3 failure.
 
