@@ -153,7 +153,7 @@ extension Simulation {
     report.acknowledgmentBytes = Double(tally.acknowledgmentBytes) / Double(all)
     report.controlBytes = Double(tally.controlBytes) / Double(all)
     report.redundancy = Double(tally.duplicates + tally.repetitions) / Double(all)
-    let times = nodes.map { Double($0.radioTime) / 1_000_000 / Double(max(1, said)) }
+    let times = radios.map { Double($0.time) / 1_000_000 / Double(max(1, said)) }
     report.radioMean = times.reduce(0, +) / Double(max(1, times.count))
     report.radioMost = times.max() ?? 0
     report.shownAgain = tally.shownAgain

@@ -20,10 +20,10 @@ extension Simulation {
     guard links[link].isUp, links[link].eventAt == now else { return }
     links[link].eventAt = .max
     let (one, other) = (2 * link, 2 * link + 1)
-    guard !ends[one].queue.isEmpty || !ends[other].queue.isEmpty else { return }
+    guard !queues[one].isEmpty || !queues[other].isEmpty else { return }
     let (central, peripheral) = (links[link].central, links[link].peripheral)
     if scenario.air.isRadioExclusive,
-      nodes[central].radioBusyUntil > now || nodes[peripheral].radioBusyUntil > now
+      radios[central].busyUntil > now || radios[peripheral].busyUntil > now
     {
       // The radio is with another neighbour: this event is missed.
       tally.missedEvents += 1
@@ -33,8 +33,8 @@ extension Simulation {
     let close = links[link].clock.next(from: now + 1)
     var time = now
     while true {
-      let forward = ends[one].queue.first.map { frames.content($0).count + AirModel.sealByteCount }
-      let backward = ends[other].queue.first.map { frames.content($0).count + AirModel.sealByteCount }
+      let forward = queues[one].first.map { frames.content($0).count + AirModel.sealByteCount }
+      let backward = queues[other].first.map { frames.content($0).count + AirModel.sealByteCount }
       guard forward != nil || backward != nil else { break }
       let duration = AirModel.exchange(forward, backward)
       // At least one exchange goes, however long.
@@ -44,17 +44,17 @@ extension Simulation {
       if backward != nil { leave(other, over: link, to: one, at: time) }
     }
     links[link].busyUntil = time
-    nodes[central].radioBusyUntil = time
-    nodes[peripheral].radioBusyUntil = time
-    nodes[central].radioTime += time - now
-    nodes[peripheral].radioTime += time - now
+    radios[central].busyUntil = time
+    radios[peripheral].busyUntil = time
+    radios[central].time += time - now
+    radios[peripheral].time += time - now
     writable(one)
     writable(other)
-    if !ends[one].queue.isEmpty || !ends[other].queue.isEmpty { schedule(link, from: time) }
+    if !queues[one].isEmpty || !queues[other].isEmpty { schedule(link, from: time) }
   }
 
   private mutating func leave(_ end: Int, over link: Int, to other: Int, at time: UInt64) {
-    guard let frame = ends[end].queue.popFirst() else { return }
+    guard let frame = queues[end].popFirst() else { return }
     countSend(frames.content(frame))
     if isLost(link) {
       tally.lostFrames += 1
@@ -116,23 +116,23 @@ extension Simulation {
     guard links[link].isUp else { return }
     let room = scenario.air.queuedFrames
     if let content = ends[end].refused {
-      guard ends[end].queue.count < room else { return }
+      guard queues[end].count < room else { return }
       ends[end].refused = nil
-      ends[end].queue.append(frames.add(content, epoch: links[link].epoch))
+      queues[end].append(frames.add(content, epoch: links[link].epoch))
     }
     let limit = scenario.air.attPayload - AirModel.sealByteCount
     while let content = ends[end].transfer.nextContent(limit: limit, now: time) {
-      guard ends[end].queue.count < room else {
+      guard queues[end].count < room else {
         ends[end].refused = content
         break
       }
-      ends[end].queue.append(frames.add(content, epoch: links[link].epoch))
+      queues[end].append(frames.add(content, epoch: links[link].epoch))
     }
     if let due = ends[end].transfer.nextDeadline()?.nanoseconds, due < ends[end].dueAt {
       ends[end].dueAt = max(due, now)
       queue.add(.transferDue, at: max(due, now), end)
     }
-    if !ends[end].queue.isEmpty { schedule(link, from: now) }
+    if !queues[end].isEmpty { schedule(link, from: now) }
   }
 
   mutating func transferDue(_ end: Int) {

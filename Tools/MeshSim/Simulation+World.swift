@@ -20,6 +20,7 @@ extension Simulation {
       Link(
         central: central, peripheral: peripheral, clock: LinkClock(scenario.air, generator: &worldRandom)))
     for node in [central, peripheral] {
+      queues.append(FrameQueue())
       ends.append(
         End(
           transfer: LinkTransfer(bytesPerSecond: Self.bytesPerSecond),
@@ -105,7 +106,7 @@ extension Simulation {
     windows[links[link].window].to = now
     release(link)
     for end in [2 * link, 2 * link + 1] {
-      while let frame = ends[end].queue.popFirst() { _ = frames.take(Int(frame)) }
+      while let frame = queues[end].popFirst() { _ = frames.take(Int(frame)) }
       ends[end].refused = nil
       ends[end].transfer.reset()
       settleDrops(end)

@@ -15,8 +15,6 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
     var reassembly = Reassembly()
     /// The link end in each slot, −1 for none.
     var slots: [Int32] = []
-    var radioBusyUntil: UInt64 = 0
-    var radioTime: UInt64 = 0
     var rulesDueAt = UInt64.max
     var reassemblyDueAt = UInt64.max
     var linkCount = 0
@@ -32,12 +30,17 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
   struct End {
     var transfer: LinkTransfer
     var budget: LinkBudget
-    var queue = FrameQueue()
     /// What the transport had no room for.
     var refused: [UInt8]?
     var dueAt = UInt64.max
     var slot = -1
     var node: Int
+  }
+
+  struct Radio {
+    var busyUntil: UInt64 = 0
+    /// How long it was busy.
+    var time: UInt64 = 0
   }
 
   struct Link {
@@ -63,6 +66,10 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
   var nodes: [Node] = []
   var links: [Link] = []
   var ends: [End] = []
+  /// Of each node and of each link end what every connection event looks at, apart from all else so that it stays in the
+  /// caches of the processor.
+  var radios: [Radio] = []
+  var queues: [FrameQueue] = []
   /// The link of a pair of nodes, by (lower << 32 | higher).
   var pairs: [UInt64: Int] = [:]
   var frames = FramePool()
@@ -107,6 +114,7 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
       nodes.append(Node(seed: seed, rules: Rules(seed)))
       if !scenario.restarts.isEmpty { nodes[node].rules.keepMemory() }
     }
+    radios = Array(repeating: Radio(), count: nodes.count)
     for node in scenario.hostileNodes { nodes[node].isHostile = true }
     for edge in scenario.topology.edges { _ = link(edge.central, edge.peripheral) }
   }

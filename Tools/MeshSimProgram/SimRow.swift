@@ -26,10 +26,13 @@ struct SimRow {
     }
   }
 
+  /// A ratio has no unit.
+  private var unitText: String { unit.isEmpty ? "" : " " + unit }
+
   var goalText: String {
     switch goal {
-    case .atMost(let limit): "≤ \(Self.number(limit)) \(unit)"
-    case .atLeast(let limit): "≥ \(Self.number(limit)) \(unit)"
+    case .atMost(let limit): "≤ \(Self.number(limit))\(unitText)"
+    case .atLeast(let limit): "≥ \(Self.number(limit))\(unitText)"
     case .ratioAtMost(let limit): "≤ \(Self.number(limit)) × rival"
     case .reported: "reported"
     }
@@ -56,8 +59,8 @@ struct SimRow {
       [["what", "measured", "beside", "ratio", "goal", "met"]]
         + rows.map { row in
           [
-            row.name, "\(number(row.value)) \(row.unit)",
-            row.rival.map { "\($0.name): \(number($0.value)) \(row.unit)" } ?? row.note ?? "–",
+            row.name, number(row.value) + row.unitText,
+            row.rival.map { "\($0.name): \(number($0.value))\(row.unitText)" } ?? row.note ?? "–",
             row.ratio.map(number) ?? "–", row.goalText, row.isMet.map { $0 ? "yes" : "NO" } ?? "–",
           ]
         })
