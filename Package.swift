@@ -172,6 +172,10 @@ let doubles: [Target] = [
     "relaychat-crash", ["Bytes", "Streams", "Primitives", "Database", "Storing", "TestKit", "PowerCuts"],
     path: "Tools/Crash",
     exclude: ["README.md", "kill"]),
+  .target(
+    name: "MeshSim", dependencies: ["Bytes", "Streams", "Primitives", "WireFormat", "Routing", "Links", "TestKit"],
+    path: "Tools/MeshSim", exclude: ["README.md"], swiftSettings: house),
+  app("mesh-sim", ["MeshSim"], path: "Tools/MeshSimProgram"),
   app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
 ]
@@ -210,6 +214,7 @@ let suites: [Target] = [
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),
   tests("Diagnosing", ["ControlAPI"]),
   tests("BotKit", ["ControlAPI"]),
+  tests("MeshSim", ["Routing", "Streams", "WireFormat"]),
   tests(
     "NodeRuntime",
     [

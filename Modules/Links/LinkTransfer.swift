@@ -301,6 +301,9 @@ package struct LinkTransfer: Sendable {
     }
   }
 
+  /// The same for who holds many transfers: it is asked in place, where the property is asked of a copy.
+  package mutating func nextDeadline() -> MonotonicTime? { deadline }
+
   /// Looks at what is overdue.
   package mutating func tick(now: MonotonicTime) {
     while let entry = deadlines.first, entry.deadline <= now {

@@ -40,9 +40,8 @@ package struct PacketQueue: Sendable {
     /// Bytes that have left, moved up to the others' when the line was empty: time without demand is no credit.
     var served = 0
 
-    var isEmpty: Bool { lanes.allSatisfy(\.isEmpty) }
-    var highest: Int? { lanes.firstIndex { !$0.isEmpty } }
-    var lowest: Int? { lanes.lastIndex { !$0.isEmpty } }
+    var highest: Int? { lanes.indices.first { !lanes[$0].isEmpty } }
+    var lowest: Int? { lanes.indices.last { !lanes[$0].isEmpty } }
   }
 
   private static let bulk = Int(TrafficClass.bulk.rawValue)
@@ -120,9 +119,11 @@ package struct PacketQueue: Sendable {
   /// Of the sources that are not ahead of others by too much the one with the most urgent packet, and of two the one
   /// that had less.
   private var next: (line: Int, lane: Int)? {
+    guard count > 0 else { return nil }
+    if lines.count == 1 { return lines[0].highest.map { (0, $0) } }
     var chosen: (line: Int, lane: Int)?
     let limit = (leastServed ?? 0) &+ LinksLimits.sourceLead
-    for line in lines.indices {
+    for line in lines.indices where lines[line].byteCount > 0 {
       guard let lane = lines[line].highest else { continue }
       guard let (best, bestLane) = chosen else {
         chosen = (line, lane)
@@ -147,10 +148,11 @@ package struct PacketQueue: Sendable {
   private var leastServed: Int? {
     var eager: Int?
     var any: Int?
-    for line in lines {
-      guard let lane = line.highest else { continue }
-      any = min(any ?? .max, line.served)
-      if lane < Self.bulk { eager = min(eager ?? .max, line.served) }
+    for line in lines.indices where lines[line].byteCount > 0 {
+      guard let lane = lines[line].highest else { continue }
+      let served = lines[line].served
+      any = min(any ?? .max, served)
+      if lane < Self.bulk { eager = min(eager ?? .max, served) }
     }
     return eager ?? any
   }

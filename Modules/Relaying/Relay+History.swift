@@ -10,7 +10,7 @@ extension Relay {
     guard let store = configuration.seenStore else { return }
     let time = configuration.time
     let now = time.now()
-    state.beginHistory(run: configuration.run)
+    engine.state.beginHistory(run: configuration.run)
     var load = SeenLoad(
       second: RelayState.second(now), wallMilliseconds: time.wallMilliseconds(),
       isClockSynchronised: configuration.isClockSynchronised())
@@ -18,7 +18,7 @@ extension Relay {
     do throws(SeenStoreError) {
       for _ in 0...RoutingLimits.seenGroups / RoutingLimits.seenGroupsPerSlice {
         let slice = try await store.seenGroups(below: below, limit: RoutingLimits.seenGroupsPerSlice)
-        for group in slice { state.restore(group.bytes, number: group.number, &load) }
+        for group in slice { engine.state.restore(group.bytes, number: group.number, &load) }
         below = slice.last?.number
         guard slice.count == RoutingLimits.seenGroupsPerSlice else { break }
       }
@@ -26,7 +26,7 @@ extension Relay {
       counters.count(.historyFailed)
       configuration.log.error("what was seen by earlier runs cannot be read", ["reason": .text(error.reason)])
     }
-    state.endRestore(load)
+    engine.state.endRestore(load)
     counters.count(.restored, by: UInt64(load.taken))
     counters.count(.restoredExpired, by: UInt64(load.expired))
     counters.count(.restoredLeftOut, by: UInt64(load.leftOut))
@@ -52,16 +52,16 @@ extension Relay {
   /// Writes what is not yet written. Called by `keepHistory`, and once more when everything else has ended.
   package func saveHistory(isLast: Bool = false) async {
     guard let store = configuration.seenStore,
-      let save = state.save(
+      let save = engine.state.save(
         now: configuration.time.now(), wallMilliseconds: configuration.time.wallMilliseconds(),
         isClockSynchronised: configuration.isClockSynchronised())
     else { return }
     do {
       try await store.keep(save, isLast: isLast)
-      state.saved(save)
+      engine.state.saved(save)
       isHistoryFailing = false
     } catch {
-      state.saveFailed()
+      engine.state.saveFailed()
       counters.count(.historyFailed)
       // Said once until it works again: a disk that is full has enough to say elsewhere.
       if !isHistoryFailing {

@@ -2,8 +2,6 @@
 package enum RelayingLimits {
   /// Deliveries that wait for the session: a second of a busy room. The relay waits when it is full.
   package static let waitingDeliveries = 256
-  /// Own packets whose first hand-over is still to be told; beyond it the session is not told.
-  package static let ownPackets = 4_096
   /// Receptions kept for a reader of the record that is slow.
   package static let receptionRing = 4_096
   /// Readers of the record at a time.

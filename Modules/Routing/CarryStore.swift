@@ -31,13 +31,15 @@ package struct CarriedPacket: Sendable {
 /// what it misses and nothing else.
 ///
 /// Bounded by number and by bytes; the oldest goes first, and it is counted. Of a peer's cards only the newest stays.
-/// A ring of fixed size beside one table: nothing is allocated per packet once it is warm.
+/// A ring beside one table, both grown as they fill: a node in a quiet place pays for what it holds, and nothing is
+/// allocated per packet once they are warm.
 package struct CarryStore: Sendable {
   private var ring: [CarriedPacket?]
   private var head = 0
   private var count = 0
   private var places: [UInt64: Int] = [:]
   private var cards: [Tag: UInt64] = [:]
+  private let packetLimit: Int
   private let byteLimit: Int
   package private(set) var byteCount = 0
   /// Packets that went before their lifetime was over, for want of room.
@@ -46,9 +48,9 @@ package struct CarryStore: Sendable {
   package init(
     packetLimit: Int = RoutingLimits.carriedPackets, byteLimit: Int = RoutingLimits.carriedBytes
   ) {
-    ring = Array(repeating: nil, count: max(1, packetLimit))
+    self.packetLimit = max(1, packetLimit)
     self.byteLimit = byteLimit
-    places.reserveCapacity(packetLimit)
+    ring = []
   }
 
   /// Packets kept now.
@@ -57,7 +59,8 @@ package struct CarryStore: Sendable {
   package mutating func insert(_ packet: CarriedPacket) {
     guard places[packet.id.key] == nil, packet.bytes.count <= byteLimit else { return }
     if packet.kind == .card, let old = cards.updateValue(packet.id.key, forKey: packet.origin) { remove(old) }
-    while count == ring.count || byteCount + packet.bytes.count > byteLimit { dropOldest() }
+    while count == packetLimit || byteCount + packet.bytes.count > byteLimit { dropOldest() }
+    if count == ring.count { grow() }
     let place = (head + count) % ring.count
     ring[place] = packet
     count += 1
@@ -94,6 +97,21 @@ package struct CarryStore: Sendable {
     let keys = places.filter { _, place in ring[place].map { origins.contains($0.origin) } == true }.keys.sorted()
     for key in keys { remove(key) }
     return keys
+  }
+
+  /// Twice as many places, the oldest packet at the first.
+  private mutating func grow() {
+    let size = min(packetLimit, max(16, ring.count * 2))
+    var wider: [CarriedPacket?] = []
+    wider.reserveCapacity(size)
+    for offset in 0..<count {
+      let packet = ring[(head + offset) % ring.count]
+      if let packet { places[packet.id.key] = offset }
+      wider.append(packet)
+    }
+    wider.append(contentsOf: repeatElement(nil, count: size - count))
+    ring = wider
+    head = 0
   }
 
   private mutating func dropOldest() {

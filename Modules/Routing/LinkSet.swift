@@ -4,6 +4,12 @@ package struct LinkSet: Sendable, Hashable {
 
   package init(bits: UInt64 = 0) { self.bits = bits }
 
+  /// One slot.
+  package init(_ slot: Int) {
+    bits = 0
+    insert(slot)
+  }
+
   package static let none = LinkSet()
 
   @inline(__always)

@@ -19,6 +19,8 @@ package enum RoutingLimits {
   package static let carriedPackets = 2_048
   /// Bytes of packets kept for neighbours that are still to come: what a Raspberry Pi can spare.
   package static let carriedBytes = 2 << 20
+  /// Own packets whose first hand-over is still to be told; beyond it the session is not told.
+  package static let ownPackets = 4_096
   /// At most so often what was seen is kept on disk. A node that is killed forgets what came in the last half minute; the
   /// disk is written to 2,880 times a day at most, some 15 MB of log, a seventieth of what it may be written to.
   package static let seenSaveSeconds: UInt64 = 30

@@ -1,6 +1,7 @@
 import Identities
 import MemoryTransport
 import Relaying
+import Routing
 import Sessions
 import Telemetry
 import TestKit

@@ -4,6 +4,7 @@ import Links
 import MemoryTransport
 import Primitives
 import Relaying
+import Routing
 import Sessions
 import Streams
 import Telemetry

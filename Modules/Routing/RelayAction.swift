@@ -1,0 +1,52 @@
+package import Streams
+package import WireFormat
+
+/// What the relay is to do, as `RelayEngine` has decided it; to be carried out in the order given.
+package enum RelayAction: Sendable {
+  /// The packet that was received, or is our own, was judged so. Comes first of what a packet brings.
+  case record(RelayState.Verdict)
+  case count(RelayCount, UInt64)
+  /// To be handed down to the links. They may have no room: it is only offered.
+  case offer(OutboundPacket)
+  /// To be handed up to the session, which is promised it.
+  case deliver(Packet, id: PacketID, receivedAt: MonotonicTime)
+  /// The neighbour in this slot is the first to have taken over a packet of our own, by `PacketID.key`.
+  case handedOver(key: UInt64, slot: Int)
+}
+
+/// What the relay counts, by reason.
+package enum RelayCount: String, Sendable, CaseIterable {
+  case accepted, upgraded, duplicate, expired, tooOld, wrongTime, blocked
+  /// New, and at the end of its time to live: delivered, not forwarded.
+  case outOfHops
+  /// A new packet carried our own entry in its route, which only a lie or a forgotten packet explains.
+  case ownRouteForged
+  /// Packets handed down to the links, once each whatever the number of links.
+  case forwarded
+  /// The links did not keep up: the packet was not handed down.
+  case outboundFull
+  /// Packets of our own.
+  case originated
+  /// Old packets handed to a neighbour that came later.
+  case backlog
+  /// Packets that were kept for neighbours still to come when their origin was blocked.
+  case carriedBlocked
+  /// Packets of earlier runs that are remembered; that are past the horizon; for which there was no room.
+  case restored, restoredExpired, restoredLeftOut
+  /// Groups of packets of earlier runs that did not open.
+  case historyDamaged
+  /// What was seen could not be read or written.
+  case historyFailed
+
+  package init(_ verdict: RelayState.Verdict) {
+    switch verdict {
+    case .accepted: self = .accepted
+    case .upgraded: self = .upgraded
+    case .duplicate: self = .duplicate
+    case .expired: self = .expired
+    case .tooOld: self = .tooOld
+    case .wrongTime: self = .wrongTime
+    case .blocked: self = .blocked
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package import Streams
+package import WireFormat
+
+/// Everything a relay decides, as one value: what happens goes in with its time, what is to be done is appended to the
+/// caller's list, which it reuses. The `Relay` only carries it out, and so does a simulator of a whole mesh.
+///
+/// It knows its neighbours by the slot of their link and by how they stand in a route. Pure and bounded: the tables
+/// grow as they are used, up to `RoutingLimits`, and nothing is allocated for a decision once they are warm but the bytes
+/// of what is passed on.
+package struct RelayEngine: Sendable {
+  package struct Configuration: Sendable {
+    /// 128 random bits of this process.
+    package var key: (UInt64, UInt64)
+    /// How this node stands in a route.
+    package var ownEntry: UInt32
+    package var ownTag: Tag
+    /// Whether this node writes itself into the route of what it forwards.
+    package var isNamedInRoutes: Bool
+    /// False only to show what happens without the table of seen packets.
+    package var isDeduplicating: Bool
+
+    package init(
+      key: (UInt64, UInt64), ownEntry: UInt32, ownTag: Tag, isNamedInRoutes: Bool = true, isDeduplicating: Bool = true
+    ) {
+      self.key = key
+      self.ownEntry = ownEntry
+      self.ownTag = ownTag
+      self.isNamedInRoutes = isNamedInRoutes
+      self.isDeduplicating = isDeduplicating
+    }
+  }
+
+  private let configuration: Configuration
+  /// The memory of what was seen, and what of it is to outlive the run.
+  package var state: RelayState
+  private var carry: CarryStore
+  private var backlog = Backlog()
+  /// Own packets that no neighbour has yet.
+  private var own: Set<UInt64> = []
+
+  package init(configuration: Configuration, seen: SeenTable = SeenTable(), carry: CarryStore = CarryStore()) {
+    self.configuration = configuration
+    self.carry = carry
+    state = RelayState(
+      key: configuration.key, ownEntry: configuration.ownEntry, seen: seen,
+      isDeduplicating: configuration.isDeduplicating)
+  }
+
+  /// Numbers for people: packets remembered, packets kept, bytes kept.
+  package var tables: (remembered: Int, carried: Int, carriedBytes: Int) {
+    (state.seen.count, carry.packetCount, carry.byteCount)
+  }
+
+  // MARK: Packets
+
+  /// Sends a packet of our own on its way; it is kept for neighbours still to come.
+  ///
+  /// - Returns: how many neighbours it goes to now.
+  package mutating func originate(
+    _ packet: Packet, id: PacketID, now: MonotonicTime, into actions: inout [RelayAction]
+  ) -> Int {
+    let decision = state.receive(packet, id: id, from: Int(SeenTable.ownSlot), now: now, wallMilliseconds: nil)
+    guard decision.verdict == .accepted else { return 0 }
+    actions.append(.count(.originated, 1))
+    if own.count >= RoutingLimits.ownPackets { own.removeAll(keepingCapacity: true) }
+    own.insert(id.key)
+    keep(packet, id: id, bytes: packet.encoded, since: now, holders: .none)
+    offer(
+      id.key, packet.header.kind, packet.encoded, to: decision.forward, since: now, expiry: expiry(packet, at: now),
+      into: &actions)
+    return decision.forward.count
+  }
+
+  /// Decides about a packet of a neighbour.
+  ///
+  /// - Parameter wallMilliseconds: the time of day, only when it is known to be synchronised.
+  package mutating func receive(
+    _ received: ReceivedPacket, wallMilliseconds: UInt64?, into actions: inout [RelayAction]
+  ) {
+    let header = received.packet.header
+    let decision = state.receive(
+      received.packet, id: received.id, from: received.slot, now: received.receivedAt,
+      wallMilliseconds: wallMilliseconds)
+    actions.append(.record(decision.verdict))
+    if decision.isOutOfHops { actions.append(.count(.outOfHops, 1)) }
+    if decision.isOwnRouteForged { actions.append(.count(.ownRouteForged, 1)) }
+    switch decision.verdict {
+    case .duplicate:
+      if decision.isOfEarlierRun, header.forwardsLeft > 0 {
+        // It is not passed on at once again; but who comes later and misses it shall have it, as without the restart.
+        keep(
+          received.packet, id: received.id, bytes: forwarded(received.packet), since: received.receivedAt,
+          holders: LinkSet(received.slot))
+      }
+      carry.mark(received.id.key, heldBy: received.slot)
+    case .expired, .tooOld, .wrongTime, .blocked: break
+    case .accepted, .upgraded:
+      forward(received, to: decision.forward, into: &actions)
+      if decision.verdict == .accepted, isForUs(header.destination, header.kind) {
+        actions.append(.deliver(received.packet, id: received.id, receivedAt: received.receivedAt))
+      }
+    }
+  }
+
+  /// Nothing of these origins is delivered or passed on any more, nor what is kept of them for neighbours still to come.
+  package mutating func block(_ origins: Set<Tag>, into actions: inout [RelayAction]) {
+    state.block(origins)
+    let gone = carry.remove(of: origins)
+    actions.append(.count(.carriedBlocked, UInt64(gone.count)))
+  }
+
+  private mutating func forward(_ received: ReceivedPacket, to links: LinkSet, into actions: inout [RelayAction]) {
+    guard received.packet.header.forwardsLeft > 0 else { return }
+    let bytes = forwarded(received.packet)
+    keep(
+      received.packet, id: received.id, bytes: bytes, since: received.receivedAt, holders: LinkSet(received.slot))
+    offer(
+      received.id.key, received.packet.header.kind, bytes, to: links, source: UInt8(truncatingIfNeeded: received.slot),
+      since: received.receivedAt, expiry: expiry(received.packet, at: received.receivedAt), into: &actions)
+  }
+
+  /// As it goes out from here.
+  private func forwarded(_ packet: Packet) -> [UInt8] {
+    let isNamed = configuration.isNamedInRoutes && packet.header.kind.carriesRoute
+    return packet.relayed(addingAge: 0, appending: isNamed ? configuration.ownEntry : nil)
+  }
+
+  private func offer(
+    _ key: UInt64, _ kind: PacketKind, _ bytes: [UInt8], to links: LinkSet, source: UInt8 = SeenTable.ownSlot,
+    since: MonotonicTime, expiry: MonotonicTime, isBacklog: Bool = false, into actions: inout [RelayAction]
+  ) {
+    guard !links.isEmpty else { return }
+    actions.append(
+      .offer(
+        OutboundPacket(
+          key: key, kind: kind, bytes: bytes, links: links, source: source, since: since, expiry: expiry,
+          isBacklog: isBacklog)))
+  }
+
+  private mutating func keep(_ packet: Packet, id: PacketID, bytes: [UInt8], since: MonotonicTime, holders: LinkSet) {
+    carry.insert(
+      CarriedPacket(
+        id: id, kind: packet.header.kind, origin: packet.header.origin, bytes: bytes, since: since,
+        expiry: expiry(packet, at: since), holders: holders))
+  }
+
+  private func expiry(_ packet: Packet, at time: MonotonicTime) -> MonotonicTime {
+    let left = packet.header.kind.lifetime.subtractingReportingOverflow(UInt64(packet.header.age))
+    return left.overflow ? time : time.advanced(by: .milliseconds(Int64(clamping: left.partialValue)))
+  }
+
+  private func isForUs(_ destination: Tag, _ kind: PacketKind) -> Bool {
+    (destination == .everyone || destination == configuration.ownTag) && kind.isForSessions
+  }
+
+  // MARK: Neighbours
+
+  /// - Parameter entry: how the neighbour stands in a route.
+  package mutating func neighbourUp(
+    _ slot: Int, entry: UInt32, now: MonotonicTime, into actions: inout [RelayAction]
+  ) {
+    state.linkUp(slot, entry: entry)
+    let missing = carry.missing(at: slot, now: now)
+    sendBacklog(slot, backlog.start(slot, keys: missing.map(\.id.key)), into: &actions)
+  }
+
+  package mutating func neighbourDown(_ slot: Int) {
+    state.linkDown(slot)
+    backlog.stop(slot)
+  }
+
+  /// The slot belongs to another peer from now on.
+  package mutating func reassigned(_ slot: Int) { carry.forgetHolder(slot) }
+
+  /// The neighbour has taken these packets over, by `PacketID.key`.
+  package mutating func acknowledged(_ slot: Int, keys: [UInt64], into actions: inout [RelayAction]) {
+    for key in keys {
+      carry.mark(key, heldBy: slot)
+      if !own.isEmpty, own.remove(key) != nil { actions.append(.handedOver(key: key, slot: slot)) }
+    }
+    sendBacklog(slot, backlog.acknowledged(slot, keys: keys), into: &actions)
+  }
+
+  private mutating func sendBacklog(_ slot: Int, _ keys: [UInt64], into actions: inout [RelayAction]) {
+    guard !keys.isEmpty else { return }
+    var remaining = keys
+    var next = 0
+    while next < remaining.count {
+      let key = remaining[next]
+      next += 1
+      guard let packet = carry[key] else {
+        // It went while it waited: its place in the backlog is free for the next.
+        remaining += backlog.acknowledged(slot, keys: [key])
+        continue
+      }
+      offer(
+        key, packet.kind, packet.bytes, to: LinkSet(slot), since: packet.since, expiry: packet.expiry,
+        isBacklog: true, into: &actions)
+    }
+  }
+}

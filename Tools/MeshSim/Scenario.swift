@@ -1,0 +1,100 @@
+internal import TestKit
+
+/// A mesh, what happens to it, and what is said in it. Times are in nanoseconds since the start.
+package struct Scenario: Sendable {
+  package struct Load: Sendable {
+    /// Messages a second, in a thousandth.
+    package var perThousandSeconds: UInt64 = 1_000
+    /// The node that says all of them; nil for any.
+    package var source: Int?
+    /// Bytes of a message, the signature not counted.
+    package var bodyBytes = 120
+  }
+
+  package struct Breaks: Sendable {
+    /// Mean time between two breaks of one link.
+    package var meanTime: UInt64
+    package var back: ClosedRange<UInt64>
+  }
+
+  package struct Churn: Sendable {
+    package var meanStay: UInt64
+    package var meanAbsence: UInt64
+  }
+
+  /// Links that go down and up at given times.
+  package struct Switch: Sendable {
+    package var at: UInt64
+    /// Indices of the topology's edges.
+    package var edges: [Int]
+    package var isUp: Bool
+  }
+
+  package struct Walk: Sendable {
+    /// Side of the square, range, in metres.
+    package var side: Double
+    package var range: Double
+    package var cap: Int
+    /// Metres a second.
+    package var speed: ClosedRange<Double>
+    /// Seconds.
+    package var pause: ClosedRange<Double>
+  }
+
+  /// A node that stops and starts again.
+  package struct Restart: Sendable {
+    package var at: UInt64
+    package var node: Int
+    package var keepsMemory: Bool
+  }
+
+  package enum Hostility: Sendable {
+    /// Sends what it has received again, so many a second.
+    case replay(perSecond: UInt64)
+    /// Says new messages of its own, so many a second.
+    case flood(perSecond: UInt64)
+    /// Writes every node it knows of into the route of what it passes on.
+    case forgeRoutes
+    /// Takes everything and passes nothing on.
+    case blackHole
+    /// Sends junk under the identity of what it has received, ahead of it.
+    case squat
+  }
+
+  package var name: String
+  package var summary: String
+  package var topology: Topology
+  package var air = AirModel()
+  package var load = Load()
+  package var warmUp: UInt64 = 60_000_000_000
+  /// How long messages are said that are measured.
+  package var measured: UInt64 = 60_000_000_000
+  /// How long the last ones may take.
+  package var drain: UInt64 = 10_000_000_000
+  package var breaks: Breaks?
+  package var churn: Churn?
+  package var walk: Walk?
+  package var switches: [Switch] = []
+  package var restarts: [Restart] = []
+  /// Edges that are not there at the start.
+  package var downAtStart: [Int] = []
+  /// Links a node has at most, where links are made while it runs.
+  package var cap = 7
+  package var hostility: Hostility?
+  package var hostileNodes: [Int] = []
+  /// When parts are joined: latency counts from here for what was said before.
+  package var joinsAt: UInt64?
+
+  package init(name: String, summary: String, topology: Topology) {
+    self.name = name
+    self.summary = summary
+    self.topology = topology
+  }
+
+  package var end: UInt64 { warmUp + measured + drain }
+
+  /// A generator of its own for each use, so that one more random number in one place changes nothing in another.
+  static func generator(_ seed: UInt64, _ use: UInt64) -> SeededGenerator {
+    SeededGenerator(seed: seed &* 0x2545_F491_4F6C_DD1D &+ use)
+  }
+}
