@@ -22,6 +22,14 @@ package struct KeyedHash: Sendable {
     return lanes.finish()
   }
 
+  /// The hash of the 8 bytes of a key, in the byte order they have on the wire.
+  package func callAsFunction(_ key: UInt64) -> UInt64 {
+    var lanes = Lanes(key0: key0, key1: key1)
+    lanes.absorb(key.byteSwapped)
+    lanes.absorb(8 << 56)
+    return lanes.finish()
+  }
+
   private struct Lanes {
     var v0: UInt64
     var v1: UInt64

@@ -105,7 +105,7 @@ class Controller:
 
     def hear(self, advertiser):
         kind, address = advertiser.kind, advertiser.address
-        if self.initiating and self.wants(advertiser):
+        if self.initiating and air.connects and self.wants(advertiser):
             self.connected_to(advertiser)
             return
         if not self.scanning:

@@ -15,6 +15,7 @@ class Air:
         self.silent = {}            # frozenset of two numbers: None out of range, else dBm
         self.latency = 0.0
         self.shows_manufacturer = True
+        self.connects = True
         self.timers = []
         self.order = itertools.count()
         self.poll = select.poll()
@@ -58,6 +59,8 @@ class Air:
         verb, *words = line.split()
         if verb == "latency":
             self.latency = float(words[0])
+        elif verb == "connects":
+            self.connects = {"on": True, "off": False}[words[0]]
         elif verb == "manufacturer":
             self.shows_manufacturer = {"on": True, "off": False}[words[0]]
         elif verb in ("plug", "unplug"):

@@ -93,12 +93,17 @@ class Guest(World):
         self.air(f"drop {a} {b}")
 
     def hide_hints(self):
-        """Advertisements are heard without their hints: nobody knows who is to dial, so both do."""
+        """Advertisements are heard without their hints: nobody knows who is to dial but by the addresses."""
         self.air("manufacturer off")
+
+    def connect(self, is_possible):
+        """Whether who dials meets anybody."""
+        self.air(f"connects {'on' if is_possible else 'off'}")
 
     def close(self):
         super().close()
         self.air("manufacturer on")
+        self.connect(True)
         count = self.bluez.count
         for a in range(count):
             self.air(f"plug {a}")
@@ -131,6 +136,9 @@ class Local(World):
         os.rename(path + ".new", path)
 
     def hide_hints(self):
+        """Not here."""
+
+    def connect(self, is_possible):
         """Not here."""
 
     def drop(self, a, b):
