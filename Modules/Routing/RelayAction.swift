@@ -37,6 +37,11 @@ package enum RelayCount: String, Sendable, CaseIterable {
   case historyDamaged
   /// What was seen could not be read or written.
   case historyFailed
+  /// Packets that a comparison with a neighbour has found at one end only.
+  case packetsReconciled
+  /// Comparisons that a neighbour did not answer; that no number of symbols solved; symbols asked for beyond a neighbour's
+  /// allowance.
+  case comparisonsUnanswered, comparisonsUnsolved, symbolsOverBudget
 
   package init(_ verdict: RelayState.Verdict) {
     switch verdict {

@@ -32,4 +32,22 @@ package enum RoutingLimits {
   package static let seenGroups = 6_000 + rememberedPackets / seenGroupEntries
   /// Groups that are read at once when a node starts: 2.7 MB at most.
   package static let seenGroupsPerSlice = 16
+
+  // MARK: Comparing with neighbours
+
+  /// From one comparison that found something to the next, and the longest time between two: what a link has lost is there
+  /// within a quarter of a minute, and a mesh in which nothing happens says 43 bytes a minute and link.
+  package static let firstComparison: Duration = .seconds(15)
+  package static let lastComparison: Duration = .seconds(60)
+  /// An answer comes within this time, three connection intervals of each side and some; asked for again so often.
+  package static let comparisonAnswer: Duration = .seconds(2)
+  package static let comparisonRepeats = 2
+  /// Symbols asked for at first: enough for four differences; and at once: 2 KB, a tenth of a second of a good link.
+  package static let firstSymbols = 8
+  package static let mostSymbols = 150
+  /// Symbols of one window: for two thousand differences, more than a node keeps.
+  package static let symbolsOfAWindow = 3_000
+  /// What a neighbour may ask for: two windows that differ in everything, then as much as half a link carries.
+  package static let symbolsAtOnce = 6_000
+  package static let symbolsPerSecond = 500
 }

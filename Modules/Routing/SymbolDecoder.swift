@@ -1,3 +1,5 @@
+package import WireFormat
+
 /// Finds what two sets differ in, from the coded symbols of the other one and our own set.
 ///
 /// About 1.35 symbols for each difference are needed when there are many, up to 1.75 and a few more when there are few; how

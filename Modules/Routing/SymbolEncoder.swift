@@ -1,3 +1,5 @@
+package import WireFormat
+
 /// Makes the coded symbols of a set, as many as are asked for, one batch after the other.
 ///
 /// The work for the first `m` symbols of `n` keys is about 2·n·ln m steps; 32 bytes a key are held. Pure.

@@ -13,6 +13,11 @@ extension ByteReader {
   }
 
   @_lifetime(self: copy self)
+  mutating func field32() throws(WireError) -> UInt32 {
+    do { return try u32() } catch { throw .bytes(error) }
+  }
+
+  @_lifetime(self: copy self)
   mutating func field64() throws(WireError) -> UInt64 {
     do { return try u64() } catch { throw .bytes(error) }
   }

@@ -38,6 +38,15 @@ package enum WireLimits {
   /// Keys in one acknowledgment: what the largest Bluetooth frame holds.
   package static let acknowledgedKeyCount = 60
 
+  /// Milliseconds of the unit in which windows of packets that are compared begin: ten minutes.
+  package static let windowUnit: UInt64 = 600_000
+
+  /// Windows compared at once: ten minutes, an hour, and all before.
+  package static let comparedWindowCount = 3
+
+  /// Symbols in one frame: with their head 200 bytes, which any link of a modern adapter takes whole.
+  package static let symbolCount = 15
+
   /// Ranges in one request: what the largest Bluetooth frame holds.
   package static let requestedRangeCount = 118
 

@@ -1,5 +1,6 @@
 import TestKit
 import Testing
+import WireFormat
 
 @testable import Routing
 
