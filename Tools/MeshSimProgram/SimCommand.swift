@@ -4,7 +4,7 @@ import MeshSim
 /// `run` and `compare`.
 struct SimCommand {
   private var scenario: Scenario
-  private var rules = RuleSet.first
+  private var rules = RuleSet.trees
   private var seed: UInt64 = 1
   private var isJSON = false
   private var logPath: String?

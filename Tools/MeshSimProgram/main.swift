@@ -20,7 +20,7 @@ let help = """
 
   Options:
     --seed N         one seed, one byte-identical run (default 1)
-    --rules RULES    first (default), flood, ttl7, bitchat-ios, plumtree, oracle
+    --rules RULES    trees (default), first, flood, ttl7, bitchat-ios, plumtree, oracle
     --seconds S      how long measured messages are said
     --interval MS    connection interval: 7.5, 15, 30 (default), 50, or mixed for 15 to 50
     --att BYTES      what a frame of the transport carries: 182, 244 (default), 509
