@@ -215,7 +215,7 @@ extension RelayEngine {
   }
 
   private mutating func announce(now: MonotonicTime, into actions: inout [RelayAction]) {
-    guard let announcements = news.takeAnnouncements(now: now) else { return }
+    guard news.isTimeToAnnounce(now) else { return }
     let listeners = state.links.intersection(acquaintances.knowing)
     var keys = [[UInt64]](repeating: [], count: 64)
     var behind = acquaintances.behind
@@ -224,11 +224,12 @@ extension RelayEngine {
         keys[slot].append(key)
       }
     }
-    for announcement in announcements {
+    for announcement in news.announcements {
       guard let packet = carry[announcement.key] else { continue }
       var rest = announcement.links.intersection(listeners).subtracting(packet.holders)
       while let slot = rest.popFirst() { keys[slot].append(announcement.key) }
     }
+    news.announced()
     for slot in keys.indices where !keys[slot].isEmpty {
       Self.send(
         .announcement(keys[slot]), to: slot, counting: .announcementsSent, UInt64(keys[slot].count), into: &actions)

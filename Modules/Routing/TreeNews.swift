@@ -16,7 +16,8 @@ package struct TreeNews: Sendable {
   private var prunes = [[Tag]](repeating: [], count: 64)
   private var pruning = LinkSet.none
   private var pruneAt = MonotonicTime.never
-  private var announcements: [Announcement] = []
+  /// What waits to be announced, in the order in which it came.
+  package private(set) var announcements: [Announcement] = []
   private var announceAt = MonotonicTime.never
   private var random: UInt64
 
@@ -77,12 +78,13 @@ package struct TreeNews: Sendable {
     }
   }
 
-  /// - Returns: what is to be announced now, in the order in which it came; nil when it is not the time.
-  package mutating func takeAnnouncements(now: MonotonicTime) -> [Announcement]? {
-    guard announceAt <= now else { return nil }
+  /// Whether `announcements` are to go now.
+  package func isTimeToAnnounce(_ now: MonotonicTime) -> Bool { announceAt <= now }
+
+  /// They have gone.
+  package mutating func announced() {
     announceAt = .never
-    defer { announcements.removeAll(keepingCapacity: true) }
-    return announcements
+    announcements.removeAll(keepingCapacity: true)
   }
 
   /// SplitMix64: spreads the phases, keeps no secret.
