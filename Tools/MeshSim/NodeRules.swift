@@ -12,6 +12,7 @@ package struct NodeSeed: Sendable {
   package var key: (UInt64, UInt64)
   /// Whether a shipped relay uses trees, or the first rules alone.
   package var usesTrees = true
+  package var isNamedInRoutes = true
 }
 
 /// What the rules of a node want done; reused for every decision.
@@ -80,7 +81,9 @@ extension RelayCount {
 extension RelayEngine: NodeRules {
   package init(_ seed: NodeSeed) {
     self.init(
-      configuration: Configuration(key: seed.key, ownEntry: seed.entry, ownTag: seed.tag, usesTrees: seed.usesTrees))
+      configuration: Configuration(
+        key: seed.key, ownEntry: seed.entry, ownTag: seed.tag, isNamedInRoutes: seed.isNamedInRoutes,
+        usesTrees: seed.usesTrees))
   }
 
   package mutating func neighbourUp(

@@ -90,6 +90,8 @@ package struct Scenario: Sendable {
   package var cap = 7
   package var hostility: Hostility?
   package var hostileNodes: [Int] = []
+  /// Nodes write themselves into routes, four bytes each; the rivals' packets have none and stay within one frame.
+  package var isNamedInRoutes = true
   /// Of a hundred nodes so many know the first rules only.
   package var percentWithoutTrees = 0
   /// When parts are joined: latency counts from here for what was said before.

@@ -105,7 +105,7 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
     for node in 0..<scenario.topology.nodeCount {
       let seed = NodeSeed(
         entry: Self.entry(node), tag: Self.tag(node), key: (keys.next(), keys.next()),
-        usesTrees: !scenario.isWithoutTrees(node))
+        usesTrees: !scenario.isWithoutTrees(node), isNamedInRoutes: scenario.isNamedInRoutes)
       nodes.append(Node(seed: seed, rules: Rules(seed)))
       if !scenario.restarts.isEmpty { nodes[node].rules.keepMemory() }
     }

@@ -54,6 +54,7 @@ struct SimCommand {
         changes.append { $0.air.attPayload = size }
       case "--memoryless": changes.append { $0.air.latency = .memoryless }
       case "--ideal-radio": changes.append { $0.air.isRadioExclusive = false }
+      case "--no-routes": changes.append { $0.isNamedInRoutes = false }
       case "--json": isJSON = true
       case "--log": logPath = value(option)
       case "--html": pagePath = value(option)

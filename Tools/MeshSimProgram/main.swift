@@ -13,7 +13,7 @@ let help = """
 
   Usage:
     mesh-sim run SCENARIO [--seed N] [--rules RULES] [--seconds S] [--interval MS] [--att BYTES] [--memoryless]
-                          [--ideal-radio] [--json] [--log FILE] [--html FILE]
+                          [--ideal-radio] [--no-routes] [--json] [--log FILE] [--html FILE]
     mesh-sim compare SCENARIO [the same]
     mesh-sim bench [--quick] [--json]
     mesh-sim list
@@ -26,6 +26,7 @@ let help = """
     --att BYTES      what a frame of the transport carries: 182, 244 (default), 509
     --memoryless     connection events anywhere in their interval instead of at a fixed phase
     --ideal-radio    a node serves all its links at once
+    --no-routes      relays do not write themselves into routes, as those of the other rules do not
     --json           for programs
     --log FILE       every event, 24 bytes each
     --html FILE      one page with the mesh, the spread of a message and the latencies (run)
