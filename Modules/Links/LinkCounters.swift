@@ -34,6 +34,8 @@ package enum LinkCount: String, CounterReason {
   case queueFull, expired, unacknowledged, tooLong, linkDown
   /// Its author was blocked while it waited.
   case originBlocked
+  /// A frame of the link's own, or of the trees, that was pushed out by later ones.
+  case controlFull
   /// A peer came back three times within a minute.
   case unsteady
   /// The transport dropped received frames because we were slow.
@@ -49,6 +51,7 @@ extension LinkCount {
     case .tooLong: self = .tooLong
     case .linkDown: self = .linkDown
     case .originBlocked: self = .originBlocked
+    case .controlFull: self = .controlFull
     }
   }
 }

@@ -30,6 +30,18 @@ extension LinkManager {
     }
   }
 
+  func sendControl() async {
+    for await control in outboundControl {
+      guard let id = table.slots[control.slot]?.active, let physical = links[id], let session = physical.session
+      else { continue }
+      let limit = physical.frameSize - session.overhead
+      settleDrops(control.slot) { transfer in
+        for content in control.frame.encoded(payloadByteCount: limit) { transfer.enqueue(content: content) }
+      }
+      flush(slot: control.slot)
+    }
+  }
+
   /// Changes a transfer and counts what it dropped meanwhile.
   func settleDrops(_ slot: Int, _ change: (inout LinkTransfer) -> Void) {
     guard transfers[slot] != nil else { return }

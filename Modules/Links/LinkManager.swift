@@ -47,6 +47,8 @@ package actor LinkManager {
   package nonisolated let events = Channel<NeighbourEvent>(capacity: LinksLimits.waitingEvents)
   /// Packets to hand over. One producer: the relay, which only offers.
   package nonisolated let outbound = Channel<OutboundPacket>(capacity: LinksLimits.waitingOutbound)
+  /// Frames of the trees to hand over. One producer: the relay, which only offers.
+  package nonisolated let outboundControl = Channel<OutboundControl>(capacity: LinksLimits.waitingControl)
   /// Addresses heard. One producer: the scanner.
   package nonisolated let candidates = Hints<DialPlan.Key, Candidate>(capacity: LinksLimits.candidates)
   package nonisolated let occupancy: Latest<LinkOccupancy>
@@ -85,6 +87,7 @@ package actor LinkManager {
     await withDiscardingTaskGroup { group in
       group.addTask { [alarm] in await alarm.run { await self.tick() } }
       group.addTask { await self.sendOutbound() }
+      group.addTask { await self.sendControl() }
       group.addTask { await self.takeCandidates() }
       for index in configuration.transports.indices {
         group.addTask { await self.watchState(of: index) }

@@ -82,9 +82,13 @@ package struct LinkTransfer: Sendable {
     for _ in queue.insert(packet) { count(.queueFull) }
   }
 
-  /// Puts a link frame of the link's own (a ping, a request) ahead of every packet. At most 64 wait; the oldest goes.
+  /// Puts a link frame of the link's own (a request) or of the trees ahead of every packet. At most
+  /// `LinksLimits.queuedControl` wait; the oldest goes.
   package mutating func enqueue(content: [UInt8]) {
-    if contents.count >= 64 { contents.removeFirst() }
+    if contents.count >= LinksLimits.queuedControl {
+      contents.removeFirst()
+      count(.controlFull)
+    }
     contents.append(content)
   }
 

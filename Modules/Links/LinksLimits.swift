@@ -109,6 +109,10 @@ package enum LinksLimits {
   package static let brokenFrames: UInt64 = 16
   /// Events towards the relay that wait.
   package static let waitingEvents = 512
+  /// Frames of the trees from the relay that wait to be put into the queues of links: some to every link at once.
+  package static let waitingControl = 512
+  /// Frames of the link's own, and of the trees, that wait for one link; the oldest goes.
+  package static let queuedControl = 64
   /// Packets from the relay that wait to be put into the queues of links.
   package static let waitingOutbound = 1_024
 }

@@ -47,4 +47,6 @@ package enum QueueDrop: String, Sendable, CaseIterable {
   case linkDown
   /// Its author was blocked while it waited.
   case originBlocked
+  /// A frame of the link's own, or of the trees, that was pushed out by later ones.
+  case controlFull
 }

@@ -109,7 +109,7 @@ package final class Node: Sendable {
         isDeduplicating: environment.isDeduplicating, time: time, isClockSynchronised: environment.isClockSynchronised,
         log: log.labelled("relay"), run: environment.seenStore == nil ? 0 : try random.u64(),
         seenStore: environment.seenStore),
-      inbound: links.events, outbound: links.outbound)
+      inbound: links.events, outbound: links.outbound, control: links.outboundControl)
     self.relay = relay
     session = try Session(
       keys: keys, profile: profile,

@@ -19,6 +19,8 @@ package actor Relay {
     package var isNamedInRoutes: Bool
     /// False only to show what happens without the table of seen packets.
     package var isDeduplicating: Bool
+    /// False for the first rules alone.
+    package var usesTrees: Bool
     package var time: TimeSource
     /// Whether the time of day is known to be synchronised.
     package var isClockSynchronised: @Sendable () -> Bool
@@ -30,13 +32,15 @@ package actor Relay {
 
     package init(
       ownID: PeerID, key: (UInt64, UInt64), isNamedInRoutes: Bool = true, isDeduplicating: Bool = true,
-      time: TimeSource, isClockSynchronised: @escaping @Sendable () -> Bool, log: Log, run: UInt64 = 0,
+      usesTrees: Bool = true, time: TimeSource, isClockSynchronised: @escaping @Sendable () -> Bool, log: Log,
+      run: UInt64 = 0,
       seenStore: (any SeenStore)? = nil
     ) {
       self.ownID = ownID
       self.key = key
       self.isNamedInRoutes = isNamedInRoutes
       self.isDeduplicating = isDeduplicating
+      self.usesTrees = usesTrees
       self.time = time
       self.isClockSynchronised = isClockSynchronised
       self.log = log
@@ -48,6 +52,8 @@ package actor Relay {
   let configuration: Configuration
   private let inbound: Channel<NeighbourEvent>
   private let outbound: Channel<OutboundPacket>
+  private let control: Channel<OutboundControl>
+  private let alarm: Alarm
   var engine: RelayEngine
   /// The last save failed.
   var isHistoryFailing = false
@@ -61,19 +67,40 @@ package actor Relay {
   package nonisolated let counters = CounterSet<RelayCount>("relay")
 
   package init(
-    configuration: Configuration, inbound: Channel<NeighbourEvent>, outbound: Channel<OutboundPacket>
+    configuration: Configuration, inbound: Channel<NeighbourEvent>, outbound: Channel<OutboundPacket>,
+    control: Channel<OutboundControl>
   ) {
     self.configuration = configuration
     self.inbound = inbound
     self.outbound = outbound
+    self.control = control
+    alarm = Alarm(time: configuration.time)
     engine = RelayEngine(
       configuration: RelayEngine.Configuration(
         key: configuration.key, ownEntry: configuration.ownID.routeEntry,
         ownTag: Tag(rawValue: configuration.ownID.tag),
-        isNamedInRoutes: configuration.isNamedInRoutes, isDeduplicating: configuration.isDeduplicating))
+        isNamedInRoutes: configuration.isNamedInRoutes, isDeduplicating: configuration.isDeduplicating,
+        usesTrees: configuration.usesTrees))
   }
 
   package func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { [alarm] in await alarm.run { await self.tick() } }
+      await takeInbound()
+      group.cancelAll()
+    }
+    deliveries.finish()
+    receptions.finish()
+  }
+
+  private func tick() {
+    var actions: [RelayAction] = []
+    engine.tick(now: configuration.time.now(), into: &actions)
+    for action in actions { hand(action) }
+    alarm.set(engine.deadline)
+  }
+
+  private func takeInbound() async {
     // Reused for every event, so that a decision allocates nothing.
     var actions: [RelayAction] = []
     for await event in inbound {
@@ -94,13 +121,16 @@ package actor Relay {
         _ = await deliveries.send(.neighbourUp(card))
       case .down(let slot, let peer):
         peers[slot] = nil
-        engine.neighbourDown(slot)
+        engine.neighbourDown(slot, now: now, into: &actions)
+        await perform(actions)
         _ = await deliveries.send(.neighbourDown(peer))
+      case .control(let slot, let frame):
+        engine.control(frame, from: slot, now: now, into: &actions)
+        await perform(actions)
       case .reassigned(let slot): engine.reassigned(slot)
       }
+      alarm.set(engine.deadline)
     }
-    deliveries.finish()
-    receptions.finish()
   }
 
   /// Sends a packet of our own on its way. Who calls: the session, also for one that was sent before a restart.
@@ -110,6 +140,7 @@ package actor Relay {
     var actions: [RelayAction] = []
     let count = engine.originate(packet, id: id, now: configuration.time.now(), into: &actions)
     for action in actions { hand(action) }
+    alarm.set(engine.deadline)
     return count
   }
 
@@ -132,7 +163,7 @@ package actor Relay {
         _ = await deliveries.send(.packet(packet, id: id, receivedAt: receivedAt))
       case .handedOver(let key, let slot):
         if let peer = peers[slot] { _ = await deliveries.send(.handedOver(key: key, peer)) }
-      case .count, .offer: hand(action)
+      case .count, .offer, .control: hand(action)
       }
     }
   }
@@ -143,6 +174,8 @@ package actor Relay {
     case .count(let reason, let number): counters.count(reason, by: number)
     case .offer(let packet):
       counters.count(outbound.offer(packet) == .accepted ? (packet.isBacklog ? .backlog : .forwarded) : .outboundFull)
+    case .control(let slot, let frame):
+      if control.offer(OutboundControl(slot: slot, frame: frame)) != .accepted { counters.count(.controlFull) }
     case .record, .deliver, .handedOver: break
     }
   }

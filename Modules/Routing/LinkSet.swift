@@ -21,6 +21,12 @@ package struct LinkSet: Sendable, Hashable {
   @inline(__always)
   package mutating func remove(_ slot: Int) { bits &= ~(1 << UInt64(truncatingIfNeeded: slot & 63)) }
 
+  @inline(__always)
+  package func subtracting(_ other: LinkSet) -> LinkSet { LinkSet(bits: bits & ~other.bits) }
+
+  @inline(__always)
+  package func intersection(_ other: LinkSet) -> LinkSet { LinkSet(bits: bits & other.bits) }
+
   package var count: Int { bits.nonzeroBitCount }
   package var isEmpty: Bool { bits == 0 }
 

@@ -12,6 +12,8 @@ package enum NeighbourEvent: Sendable {
   case packet(ReceivedPacket)
   /// The neighbour has taken these packets over, by `PacketID.key`.
   case acknowledged(slot: Int, keys: [UInt64])
+  /// A frame of types 64 to 67.
+  case control(slot: Int, LinkFrame)
 }
 
 /// A whole packet from a neighbour, its ID recomputed.
@@ -58,6 +60,17 @@ package struct OutboundPacket: Sendable {
     self.since = since
     self.expiry = expiry
     self.isBacklog = isBacklog
+  }
+}
+
+/// A frame of types 64 to 67 for one neighbour, on its way from the relay down to the links. It may be lost.
+package struct OutboundControl: Sendable {
+  package var slot: Int
+  package var frame: LinkFrame
+
+  package init(slot: Int, frame: LinkFrame) {
+    self.slot = slot
+    self.frame = frame
   }
 }
 

@@ -10,6 +10,8 @@ package enum RelayAction: Sendable {
   case offer(OutboundPacket)
   /// To be handed up to the session, which is promised it.
   case deliver(Packet, id: PacketID, receivedAt: MonotonicTime)
+  /// To be sent to one neighbour, ahead of packets and unacknowledged: a frame of types 64 to 67.
+  case control(slot: Int, LinkFrame)
   /// The neighbour in this slot is the first to have taken over a packet of our own, by `PacketID.key`.
   case handedOver(key: UInt64, slot: Int)
 }
@@ -37,6 +39,22 @@ package enum RelayCount: String, Sendable, CaseIterable {
   case historyDamaged
   /// What was seen could not be read or written.
   case historyFailed
+  /// Origins that neighbours, and that we, have asked to be left out of; that were asked for again.
+  case prunesReceived, prunesSent, reopensReceived, reopensSent
+  /// Links that became the way to an origin because the one before was late too often.
+  case parentsReplaced
+  /// Origins that have lost their way with a link, and have none until the next packet.
+  case orphansLeft
+  /// Keys announced, by us and by neighbours; those for which there was no room.
+  case announcementsSent, announcementsReceived, announcementsDropped, missingFull
+  /// Packets asked for after an announcement; given up; asked for by neighbours; and those we do not have any more.
+  case graftsSent, missingGivenUp, graftsAnswered, graftsUnknown
+  /// Neighbours that do not know announcements and get what they miss whole.
+  case neighboursWithoutTrees
+  /// The links did not keep up: a frame of the trees was not handed down.
+  case controlFull
+  /// Frames of the trees that came although they are switched off.
+  case controlIgnored
   /// Packets that a comparison with a neighbour has found at one end only.
   case packetsReconciled
   /// Comparisons that a neighbour did not answer; that no number of symbols solved; symbols asked for beyond a neighbour's

@@ -18,32 +18,45 @@ package struct RelayEngine: Sendable {
     package var isNamedInRoutes: Bool
     /// False only to show what happens without the table of seen packets.
     package var isDeduplicating: Bool
+    /// False for the first rules alone: everything new to every link.
+    package var usesTrees: Bool
 
     package init(
-      key: (UInt64, UInt64), ownEntry: UInt32, ownTag: Tag, isNamedInRoutes: Bool = true, isDeduplicating: Bool = true
+      key: (UInt64, UInt64), ownEntry: UInt32, ownTag: Tag, isNamedInRoutes: Bool = true, isDeduplicating: Bool = true,
+      usesTrees: Bool = true
     ) {
       self.key = key
       self.ownEntry = ownEntry
       self.ownTag = ownTag
       self.isNamedInRoutes = isNamedInRoutes
       self.isDeduplicating = isDeduplicating
+      self.usesTrees = usesTrees
     }
   }
 
-  private let configuration: Configuration
+  let configuration: Configuration
   /// The memory of what was seen, and what of it is to outlive the run.
   package var state: RelayState
-  private var carry: CarryStore
+  var carry: CarryStore
   private var backlog = Backlog()
+  var trees: OriginTrees
+  var missing = MissingPackets()
+  var news: TreeNews
+  /// Keys of packets that were met and are not carried.
+  var met = MetKeys()
+  var acquaintances = Acquaintances()
   /// Own packets that no neighbour has yet.
   private var own: Set<UInt64> = []
 
   package init(configuration: Configuration, seen: SeenTable = SeenTable(), carry: CarryStore = CarryStore()) {
     self.configuration = configuration
     self.carry = carry
+    trees = OriginTrees(own: configuration.ownTag, secret: configuration.key.0)
+    news = TreeNews(seed: configuration.key.1)
     state = RelayState(
       key: configuration.key, ownEntry: configuration.ownEntry, seen: seen,
-      isDeduplicating: configuration.isDeduplicating)
+      isDeduplicating: configuration.isDeduplicating,
+      enoughHops: configuration.usesTrees ? RoutingLimits.enoughHops : .max)
   }
 
   /// Numbers for people: packets remembered, packets kept, bytes kept.
@@ -65,8 +78,10 @@ package struct RelayEngine: Sendable {
     if own.count >= RoutingLimits.ownPackets { own.removeAll(keepingCapacity: true) }
     own.insert(id.key)
     keep(packet, id: id, bytes: packet.encoded, since: now, holders: .none)
+    let pushed = push(
+      packet.header, id.key, to: decision.forward, from: Int(SeenTable.ownSlot), now: now, into: &actions)
     offer(
-      id.key, packet.header.kind, packet.encoded, to: decision.forward, since: now, expiry: expiry(packet, at: now),
+      id.key, packet.header.kind, packet.encoded, to: pushed, since: now, expiry: expiry(packet, at: now),
       into: &actions)
     return decision.forward.count
   }
@@ -93,9 +108,10 @@ package struct RelayEngine: Sendable {
           holders: LinkSet(received.slot))
       }
       carry.mark(received.id.key, heldBy: received.slot)
-    case .expired, .tooOld, .wrongTime, .blocked: break
+      repeated(received, now: received.receivedAt)
+    case .expired, .tooOld, .wrongTime, .blocked: unwanted(received.id.key)
     case .accepted, .upgraded:
-      forward(received, to: decision.forward, into: &actions)
+      forward(received, to: decision.forward, isNew: decision.verdict == .accepted, into: &actions)
       if decision.verdict == .accepted, isForUs(header.destination, header.kind) {
         actions.append(.deliver(received.packet, id: received.id, receivedAt: received.receivedAt))
       }
@@ -109,13 +125,24 @@ package struct RelayEngine: Sendable {
     actions.append(.count(.carriedBlocked, UInt64(gone.count)))
   }
 
-  private mutating func forward(_ received: ReceivedPacket, to links: LinkSet, into actions: inout [RelayAction]) {
-    guard received.packet.header.forwardsLeft > 0 else { return }
+  private mutating func forward(
+    _ received: ReceivedPacket, to links: LinkSet, isNew: Bool, into actions: inout [RelayAction]
+  ) {
+    let header = received.packet.header
+    guard header.forwardsLeft > 0 else {
+      unwanted(received.id.key)
+      return
+    }
+    let pushed =
+      isNew
+      ? push(header, received.id.key, to: links, from: received.slot, now: received.receivedAt, into: &actions)
+      : links.subtracting(trees.links(of: header.origin).quiet)
+    if !isNew { repeated(received, now: received.receivedAt) }
     let bytes = forwarded(received.packet)
     keep(
       received.packet, id: received.id, bytes: bytes, since: received.receivedAt, holders: LinkSet(received.slot))
     offer(
-      received.id.key, received.packet.header.kind, bytes, to: links, source: UInt8(truncatingIfNeeded: received.slot),
+      received.id.key, header.kind, bytes, to: pushed, source: UInt8(truncatingIfNeeded: received.slot),
       since: received.receivedAt, expiry: expiry(received.packet, at: received.receivedAt), into: &actions)
   }
 
@@ -125,7 +152,7 @@ package struct RelayEngine: Sendable {
     return packet.relayed(addingAge: 0, appending: isNamed ? configuration.ownEntry : nil)
   }
 
-  private func offer(
+  func offer(
     _ key: UInt64, _ kind: PacketKind, _ bytes: [UInt8], to links: LinkSet, source: UInt8 = SeenTable.ownSlot,
     since: MonotonicTime, expiry: MonotonicTime, isBacklog: Bool = false, into actions: inout [RelayAction]
   ) {
@@ -160,17 +187,30 @@ package struct RelayEngine: Sendable {
     _ slot: Int, entry: UInt32, now: MonotonicTime, into actions: inout [RelayAction]
   ) {
     state.linkUp(slot, entry: entry)
+    guard configuration.usesTrees else {
+      sendMissing(slot, now: now, into: &actions)
+      return
+    }
+    greet(slot, now: now, into: &actions)
+  }
+
+  /// Everything that the neighbour is not known to have, whole.
+  mutating func sendMissing(_ slot: Int, now: MonotonicTime, into actions: inout [RelayAction]) {
     let missing = carry.missing(at: slot, now: now)
     sendBacklog(slot, backlog.start(slot, keys: missing.map(\.id.key)), into: &actions)
   }
 
-  package mutating func neighbourDown(_ slot: Int) {
+  package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout [RelayAction]) {
     state.linkDown(slot)
     backlog.stop(slot)
+    if configuration.usesTrees { lost(slot, now: now, into: &actions) }
   }
 
   /// The slot belongs to another peer from now on.
-  package mutating func reassigned(_ slot: Int) { carry.forgetHolder(slot) }
+  package mutating func reassigned(_ slot: Int) {
+    carry.forgetHolder(slot)
+    acquaintances.forget(slot)
+  }
 
   /// The neighbour has taken these packets over, by `PacketID.key`.
   package mutating func acknowledged(_ slot: Int, keys: [UInt64], into actions: inout [RelayAction]) {

@@ -48,6 +48,8 @@ package struct RelayState: Sendable {
   private let hash: KeyedHash
   private let ownEntry: UInt32
   private let isDeduplicating: Bool
+  /// Hops beyond which one copy is as good as another.
+  private let enoughHops: UInt8
   package private(set) var seen: SeenTable
   package private(set) var links = LinkSet.none
   /// Origins for whom nothing is carried.
@@ -62,7 +64,12 @@ package struct RelayState: Sendable {
   ///   - key: 128 random bits of this process, for the keyed hash.
   ///   - ownEntry: how this node stands in a route.
   ///   - isDeduplicating: false only to show what the mesh does without the table.
-  package init(key: (UInt64, UInt64), ownEntry: UInt32, seen: SeenTable = SeenTable(), isDeduplicating: Bool = true) {
+  ///   - enoughHops: a copy is relayed once more only when the one before had fewer left.
+  package init(
+    key: (UInt64, UInt64), ownEntry: UInt32, seen: SeenTable = SeenTable(), isDeduplicating: Bool = true,
+    enoughHops: UInt8 = .max
+  ) {
+    self.enoughHops = enoughHops
     hash = KeyedHash(key0: key.0, key1: key.1)
     self.ownEntry = ownEntry
     self.seen = seen
@@ -114,7 +121,7 @@ package struct RelayState: Sendable {
       seen.renewOwn(hash, hopsLeft: hopsLeft, second: second)
       return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)
     }
-    switch seen.insert(hash, hopsLeft: hopsLeft, from: origin, second: second) {
+    switch seen.insert(hash, hopsLeft: min(hopsLeft, enoughHops), from: origin, second: second) {
     case .new:
       history?.note(id, second: second, hopsLeft: hopsLeft)
       return forwarding(packet, verdict: .accepted, hopsLeft: hopsLeft, from: slot)

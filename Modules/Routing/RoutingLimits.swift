@@ -11,6 +11,9 @@ package enum RoutingLimits {
   package static let dedupHorizonSeconds: UInt64 = 50 * 3_600
   /// How many more hops a second copy must have left to be relayed again.
   package static let upgradeHops: UInt8 = 2
+  /// With trees a copy that has so many hops left is as good as any: the longest way through 5,000 nodes is 63 links. The
+  /// quickest way is seldom the shortest, and a copy that is relayed again for its hops is pruned by nobody.
+  package static let enoughHops: UInt8 = 64
   /// A packet is refused when its time is older than its lifetime by more than this, if our clock can be trusted.
   package static let pastToleranceMilliseconds: UInt64 = 2 * 3_600_000
   /// A packet is refused when its time is further ahead than this, if our clock can be trusted.
@@ -32,6 +35,55 @@ package enum RoutingLimits {
   package static let seenGroups = 6_000 + rememberedPackets / seenGroupEntries
   /// Groups that are read at once when a node starts: 2.7 MB at most.
   package static let seenGroupsPerSlice = 16
+
+  // MARK: Trees
+
+  /// Origins whose tree is remembered, at most 24 bytes each. Beyond it the longest silent one of the neighbour that brings
+  /// most is forgotten, and its next packet is flooded.
+  package static let treeOrigins = 1_024
+  /// Links that can be left out of a tree: an entry has 32 bits for them. Those beyond are always pushed to.
+  package static let treeLinks = 32
+  /// A prune waits so long for others to the same neighbour: a burst of first packets makes one frame.
+  package static let pruneDelay: Duration = .milliseconds(50)
+  /// Origins that wait to be pruned on one link: a frame of the largest size. Those beyond come with the next duplicate.
+  package static let waitingPrunes = 60
+  /// Origins that are asked for anew on one link when a parent is lost: four frames. Those beyond are repaired by graft.
+  package static let reopenedOrigins = 240
+  /// An origin that spoke within this time is pruned on a new link when it has a way already, instead of by a second copy each
+  /// way: with a twentieth of the links new for each packet those copies would be a third of all.
+  package static let speaksWithin: Duration = .seconds(60)
+  /// An origin that was silent for longer is not asked for when its parent is lost: it is repaired when it speaks.
+  package static let reopenedWithin: Duration = .seconds(15 * 60)
+  /// Announcements wait for company at least half as long, and at most this long: a frame a second on a quiet link.
+  package static let announceInterval: Duration = .milliseconds(1_000)
+  /// Packets that wait to be announced: five seconds of as much as a radio carries. The oldest goes.
+  package static let waitingAnnouncements = 1_024
+  /// Packets of earlier that are announced to a neighbour at a time: five frames of a good Bluetooth link.
+  package static let announcedBacklog = 128
+  /// A neighbour that has not shown in this time that it knows announcements gets what it misses whole.
+  package static let acquaintance: Duration = .seconds(1)
+  /// What is announced may come by itself for so long before it is asked for: one or two connection intervals.
+  package static let graftDelay: Duration = .milliseconds(50)
+  /// The next announcer is asked after this time, which doubles when all were asked.
+  package static let graftInterval: Duration = .milliseconds(250)
+  /// A packet is given up after so many questions: twelve seconds with one announcer, as the last questions are four seconds apart.
+  package static let graftAttempts: UInt8 = 6
+  /// Packets that are asked for on one link at a time: what was announced long ago comes little by little.
+  package static let graftsPerLink = 32
+  /// Packets that were announced and are missing, and how many of them one link may have named first.
+  package static let missingPackets = 2_048
+  package static let missingPerLink = 512
+  /// Keys that are kept of packets that were met and are not carried, so that they are not asked for again.
+  package static let metKeys = 256
+  /// Of so many packets, told by their keys, one is announced at once, which shows who would have been quicker than the parent.
+  package static let probeMask: UInt64 = 3
+  /// Such a packet is behind its own announcement by as much as the tree is slower than the quickest way, and still comes.
+  package static let probeGraftDelay: Duration = .milliseconds(250)
+  /// By so much such an announcement must be ahead of the parent to count against it, three times more often than not.
+  package static let lateBy: Duration = .milliseconds(4)
+  package static let lateTimes: UInt8 = 3
+  /// A packet older than this is history: who brings it is not for that reason the way to its origin.
+  package static let liveMilliseconds: UInt64 = 10_000
 
   // MARK: Comparing with neighbours
 

@@ -20,9 +20,27 @@ extension LinkFrame {
   /// Appends acknowledgment frames for all of `keys`, as many keys in each as `payloadByteCount` and the limit allow,
   /// as separate frames.
   package static func acknowledgments(of keys: [UInt64], payloadByteCount: Int) -> [[UInt8]] {
+    cut(keys, payloadByteCount: payloadByteCount).map { LinkFrame.acknowledgment($0).encoded }
+  }
+
+  /// The bytes of a frame that lists keys or origins, as several frames where it does not fit one; one frame of any other
+  /// kind as it is.
+  package func encoded(payloadByteCount: Int) -> [[UInt8]] {
+    switch self {
+    case .prune(let origins): Self.cut(origins, payloadByteCount: payloadByteCount).map { LinkFrame.prune($0).encoded }
+    case .announcement(let keys):
+      Self.cut(keys, payloadByteCount: payloadByteCount).map { LinkFrame.announcement($0).encoded }
+    case .graft(let keys): Self.cut(keys, payloadByteCount: payloadByteCount).map { LinkFrame.graft($0).encoded }
+    case .reopen(let origins) where !origins.isEmpty:
+      Self.cut(origins, payloadByteCount: payloadByteCount).map { LinkFrame.reopen($0).encoded }
+    default: [encoded]
+    }
+  }
+
+  private static func cut<Item>(_ items: [Item], payloadByteCount: Int) -> [[Item]] {
     let perFrame = min(max((payloadByteCount - 1) / 8, 1), WireLimits.acknowledgedKeyCount)
-    return stride(from: 0, to: keys.count, by: perFrame).map { start in
-      LinkFrame.acknowledgment(Array(keys[start..<min(start + perFrame, keys.count)])).encoded
+    return stride(from: 0, to: items.count, by: perFrame).map { start in
+      Array(items[start..<min(start + perFrame, items.count)])
     }
   }
 
@@ -47,9 +65,7 @@ extension LinkFrame {
     case .fragment(let head):
       let nothing: [UInt8] = []
       Self.appendFragment(head, data: nothing.rawSpan, to: &bytes)
-    case .acknowledgment(let keys):
-      bytes.append(FrameType.acknowledgment.rawValue)
-      for key in keys { bytes.append(bigEndian: key) }
+    case .acknowledgment(let keys): Self.append(.acknowledgment, keys, to: &bytes)
     case .fragmentRequest(let key, let ranges):
       bytes.append(FrameType.fragmentRequest.rawValue)
       bytes.append(bigEndian: key)
@@ -66,9 +82,18 @@ extension LinkFrame {
     case .goodbye(let reason):
       bytes.append(FrameType.goodbye.rawValue)
       bytes.append(reason.rawValue)
+    case .prune(let origins): Self.append(.prune, origins.lazy.map(\.rawValue), to: &bytes)
+    case .announcement(let keys): Self.append(.announcement, keys, to: &bytes)
+    case .graft(let keys): Self.append(.graft, keys, to: &bytes)
+    case .reopen(let origins): Self.append(.reopen, origins.lazy.map(\.rawValue), to: &bytes)
     case .ignored(let type): bytes.append(type)
     }
     return bytes
+  }
+
+  private static func append(_ type: FrameType, _ numbers: some Sequence<UInt64>, to bytes: inout [UInt8]) {
+    bytes.append(type.rawValue)
+    for number in numbers { bytes.append(bigEndian: number) }
   }
 
   /// Where the content of a packet, fragment or ignored frame begins; the frame's end for the others.

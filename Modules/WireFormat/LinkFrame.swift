@@ -11,8 +11,13 @@ internal import Bytes
 /// | 5 | ping | token 8 |
 /// | 6 | pong | token 8 |
 /// | 7 | goodbye | reason 1 |
+/// | 64 | prune | origin tags 8 each, at least one: push nothing more of these to me |
+/// | 65 | announcement | keys 8 each, at least one: I have these |
+/// | 66 | graft | keys 8 each, at least one: send me these, and push their origins to me again |
+/// | 67 | reopen | origin tags 8 each: push these to me again; none means all |
 ///
-/// Types 64 and above are ignored and counted by nodes that do not know them; others are refused.
+/// Types 64 and above are ignored and counted by nodes that do not know them; others are refused. Types 64 to 67 belong to
+/// one link: they are neither acknowledged nor passed on, and one that is lost is made up for by the next.
 package enum LinkFrame: Hashable, Sendable {
   /// The bytes from `packetOffset` on are a packet, not yet decoded.
   case packet
@@ -24,6 +29,14 @@ package enum LinkFrame: Hashable, Sendable {
   case ping(token: UInt64)
   case pong(token: UInt64)
   case goodbye(GoodbyeReason)
+  /// Origins whose packets the neighbour gets from somebody else.
+  case prune([Tag])
+  /// Packets by their keys that the sender has and does not push.
+  case announcement([UInt64])
+  /// Packets by their keys that the sender misses and has seen announced.
+  case graft([UInt64])
+  /// Origins whose packets are to be pushed again; empty for all of them.
+  case reopen([Tag])
   /// For a later version; the bytes from offset 1 on are its own.
   case ignored(type: UInt8)
 
@@ -50,6 +63,11 @@ package enum LinkFrame: Hashable, Sendable {
     case .ping: self = .ping(token: try reader.field64())
     case .pong: self = .pong(token: try reader.field64())
     case .goodbye: self = .goodbye(GoodbyeReason(rawValue: try reader.field8()))
+    case .prune: self = .prune(try Self.keys(from: &reader).map(Tag.init(rawValue:)))
+    case .announcement: self = .announcement(try Self.keys(from: &reader))
+    case .graft: self = .graft(try Self.keys(from: &reader))
+    case .reopen:
+      self = .reopen(reader.isAtEnd ? [] : try Self.keys(from: &reader).map(Tag.init(rawValue:)))
     case nil:
       guard type >= FrameType.firstIgnored else { throw .unknownFrameType(type) }
       self = .ignored(type: type)
@@ -97,6 +115,10 @@ enum FrameType: UInt8 {
   case ping = 5
   case pong = 6
   case goodbye = 7
+  case prune = 64
+  case announcement = 65
+  case graft = 66
+  case reopen = 67
 
   /// From here on a type that is not known is ignored instead of refused.
   static let firstIgnored: UInt8 = 64

@@ -35,7 +35,8 @@ package enum WireLimits {
     (packetByteCount + smallestPayloadByteCount - fragmentHeadByteCount - 1)
     / (smallestPayloadByteCount - fragmentHeadByteCount)
 
-  /// Keys in one acknowledgment: what the largest Bluetooth frame holds.
+  /// Keys in one acknowledgment, and keys or origins in one frame of types 64 to 67: what the largest Bluetooth frame
+  /// holds.
   package static let acknowledgedKeyCount = 60
 
   /// Milliseconds of the unit in which windows of packets that are compared begin: ten minutes.

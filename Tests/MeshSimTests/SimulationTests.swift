@@ -29,7 +29,7 @@ import Testing
 
   @Test func oneSeedIsOneRunAndAnotherSeedAnother() throws {
     let scenario = scenario(.grid(4))
-    for rules in [RuleSet.first, .flood, .bitchatIOS, .plumtree] {
+    for rules in [RuleSet.trees, .first, .flood, .bitchatIOS, .plumtree] {
       let first = try rules.run(scenario, seed: 7)
       let second = try rules.run(scenario, seed: 7)
       let other = try rules.run(scenario, seed: 8)
@@ -66,7 +66,7 @@ import Testing
   @Test func aLineTakesOneSendForEachNode() throws {
     var chain = scenario(.line(10))
     chain.load.source = 0
-    for rules in [RuleSet.first, .flood, .plumtree] {
+    for rules in [RuleSet.trees, .first, .flood, .plumtree] {
       let report = try rules.run(chain, seed: 1)
       #expect(report.ratio == 1 && report.sendsPerDelivery == 1, "\(rules)")
     }
@@ -83,7 +83,7 @@ import Testing
     for isMemoryless in [false, true] {
       var grid = scenario(.grid(5))
       grid.air.latency = isMemoryless ? .memoryless : .fixedPhase
-      for rules in [RuleSet.first, .flood, .ttl7, .bitchatIOS, .plumtree] {
+      for rules in [RuleSet.trees, .first, .flood, .ttl7, .bitchatIOS, .plumtree] {
         var simulation = try rules.latenessAgainstOracle(grid, seed: 3)
         simulation.sort()
         #expect(simulation.first.map { $0 >= 0 } == true, "\(rules): \(simulation.first ?? 0) µs")
@@ -162,7 +162,7 @@ extension RuleSet {
   /// Microseconds by which each delivery was later than the oracle says is possible.
   func latenessAgainstOracle(_ scenario: Scenario, seed: UInt64) throws -> [Int] {
     switch self {
-    case .first: try Self.lateness(try Simulation<RelayEngine>.make(scenario, seed: seed))
+    case .first, .trees: try Self.lateness(try Simulation<RelayEngine>.make(scenario, seed: seed))
     case .flood: try Self.lateness(try Simulation<FloodRules>.make(scenario, seed: seed))
     case .ttl7: try Self.lateness(try Simulation<SevenHopRules>.make(scenario, seed: seed))
     case .bitchatIOS: try Self.lateness(try Simulation<BitchatRules>.make(scenario, seed: seed))

@@ -41,7 +41,8 @@ import WireFormat
         ownID: PeerID(high: 1, low: 1), key: (second, 4), time: time.source, isClockSynchronised: { true },
         log: Log(label: "relay", threshold: .error, sink: MemoryLogSink()), run: second,
         seenStore: SeenShelf(archive: archive)),
-      inbound: Channel(capacity: 1), outbound: Channel(capacity: 1))
+      inbound: Channel(capacity: 1), outbound: Channel(capacity: 1),
+      control: Channel(capacity: 1))
   }
 
   @Test func aFullHorizonComesBackFromASealedArchive() async throws {

@@ -14,6 +14,7 @@ import WireFormat
   let simulation = Simulation()
   let inbound = Channel<NeighbourEvent>(capacity: 1_000)
   let outbound = Channel<OutboundPacket>(capacity: 1_000)
+  let control = Channel<OutboundControl>(capacity: 1_000)
   let relay: Relay
   let task: Task<Void, any Error>
   let ownID = PeerID(high: 0xAAAA_BBBB_CCCC_DDDD, low: 1)
@@ -29,7 +30,7 @@ import WireFormat
       configuration: Relay.Configuration(
         ownID: ownID, key: (1, 2), time: simulation.time.source, isClockSynchronised: { true },
         log: Log(label: "relay", threshold: .error, sink: MemoryLogSink())),
-      inbound: inbound, outbound: outbound)
+      inbound: inbound, outbound: outbound, control: control)
     self.relay = relay
     task = simulation.start { await relay.run() }
   }
@@ -46,6 +47,15 @@ import WireFormat
   }
 
   func run() { _ = simulation.run(for: .milliseconds(1)) }
+
+  /// A neighbour that says nothing of trees in this time is given what it misses whole.
+  func waitForAcquaintance() { _ = simulation.run(for: .milliseconds(1_001)) }
+
+  func controls() -> [(slot: Int, frame: LinkFrame)] {
+    var frames: [(slot: Int, frame: LinkFrame)] = []
+    while let next = control.poll() { frames.append((next.slot, next.frame)) }
+    return frames
+  }
 
   func up(_ slots: Int...) {
     for slot in slots { inbound.offer(.up(slot: slot, card: cards[slot - 1])) }
@@ -106,6 +116,8 @@ import WireFormat
     #expect(sent().isEmpty)
     inbound.offer(.up(slot: 2, card: cards[1]))
     run()
+    #expect(sent().isEmpty)
+    waitForAcquaintance()
     let first = sent()
     #expect(
       first.map(\.key) == (1...UInt64(Backlog.ahead)).map { $0 }
@@ -116,8 +128,39 @@ import WireFormat
     // It goes and comes back: what it has is not sent again.
     inbound.offer(.down(slot: 2, peer: cards[1].id))
     inbound.offer(.up(slot: 2, card: cards[1]))
-    run()
+    waitForAcquaintance()
     #expect(sent().map(\.key).first == 3)
+  }
+
+  @Test func whoKnowsTreesIsToldTheKeysAndGetsWhatItAsksFor() throws {
+    up(1)
+    #expect(controls().map(\.frame) == [.reopen([])])
+    for number: UInt8 in 1...3 { receive(try packet(number), from: 1) }
+    inbound.offer(.up(slot: 2, card: cards[1]))
+    inbound.offer(.control(slot: 2, .reopen([])))
+    waitForAcquaintance()
+    #expect(sent().isEmpty)
+    let told = controls()
+    #expect(told.last?.slot == 2 && told.last?.frame == .announcement([1, 2, 3]))
+    inbound.offer(.control(slot: 2, .graft([2, 77])))
+    run()
+    #expect(sent().map(\.key) == [2])
+    #expect(relay.counters[.graftsAnswered] == 1 && relay.counters[.graftsUnknown] == 1)
+  }
+
+  @Test func aSecondCopyIsPrunedWithinItsDelay() throws {
+    up(1, 2, 3)
+    inbound.offer(.control(slot: 2, .reopen([])))
+    run()
+    _ = controls()
+    for slot in [1, 2, 3] { receive(try packet(1), from: slot) }
+    _ = simulation.run(for: RoutingLimits.pruneDelay)
+    let frames = controls()
+    #expect(frames.count == 1 && frames.first?.slot == 2)
+    #expect(frames.first?.frame == .prune([WireFormat.Tag(rawValue: 99)]))
+    inbound.offer(.control(slot: 2, .prune([WireFormat.Tag(rawValue: 99)])))
+    receive(try packet(2), from: 1)
+    #expect(sent().last?.links.bits == 0b1000)
   }
 
   @Test func whatIsKeptOfABlockedOriginReachesNoNewcomer() throws {
@@ -157,7 +200,7 @@ import WireFormat
     inbound.offer(.down(slot: 2, peer: cards[1].id))
     inbound.offer(.reassigned(slot: 2))
     inbound.offer(.up(slot: 2, card: cards[2]))
-    run()
+    waitForAcquaintance()
     #expect(sent().map(\.isBacklog) == [false, true])
   }
 

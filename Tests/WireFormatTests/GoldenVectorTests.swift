@@ -80,6 +80,12 @@ struct GoldenVectorTests {
     #expect(LinkFrame.ping(token: 0x0001_0203_0405_0607).encoded == (try bytes("frame-ping")))
     #expect(LinkFrame.pong(token: 0x0001_0203_0405_0607).encoded == (try bytes("frame-pong")))
     #expect(LinkFrame.goodbye(.duplicateLink).encoded == (try bytes("frame-goodbye")))
-    #expect(frameResult(try bytes("frame-ignored")) == .success(.ignored(type: 64)))
+    let origins = [Tag(rawValue: 1), Tag(rawValue: 0xa0a1_a2a3_a4a5_a6a7)]
+    #expect(LinkFrame.prune(origins).encoded == (try bytes("frame-prune")))
+    #expect(LinkFrame.announcement([key, other]).encoded == (try bytes("frame-announcement")))
+    #expect(LinkFrame.graft([key]).encoded == (try bytes("frame-graft")))
+    #expect(LinkFrame.reopen([]).encoded == (try bytes("frame-reopen-all")))
+    #expect(LinkFrame.reopen([origins[1]]).encoded == (try bytes("frame-reopen")))
+    #expect(frameResult(try bytes("frame-ignored")) == .success(.ignored(type: 90)))
   }
 }

@@ -55,7 +55,17 @@ enum GoldenVectors {
       "060001020304050607",
     "frame-goodbye":
       "0701",
+    "frame-prune":
+      "400000000000000001a0a1a2a3a4a5a6a7",
+    "frame-announcement":
+      "4189ff2e34ba35cdda8ba48698241f06a0",
+    "frame-graft":
+      "4289ff2e34ba35cdda",
+    "frame-reopen-all":
+      "43",
+    "frame-reopen":
+      "43a0a1a2a3a4a5a6a7",
     "frame-ignored":
-      "406c61746572",
+      "5a6c61746572",
   ]
 }

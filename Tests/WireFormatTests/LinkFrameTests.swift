@@ -17,6 +17,8 @@ struct LinkFrameTests {
       .acknowledgment([1]), .acknowledgment((0..<60).map { $0 }), .ping(token: .max), .pong(token: 7),
       .goodbye(.duplicateLink), .goodbye(GoodbyeReason(rawValue: 255)),
       .fragmentRequest(key: 9, ranges: [FragmentRange(first: 0, count: 1), FragmentRange(first: 2, count: 1_309)]),
+      .prune([Tag(rawValue: 1), Tag(rawValue: .max)]), .announcement((0..<60).map { $0 }), .graft([5]),
+      .reopen([]), .reopen([Tag(rawValue: 3)]),
     ]
     for frame in frames {
       let bytes = frame.encoded
@@ -32,12 +34,12 @@ struct LinkFrameTests {
     #expect(Array(fragment[LinkFrame.dataOffset...]) == [1, 2])
     #expect(try reencoded(fragment) == fragment)
     #expect(try reencoded([1, 9, 9]) == [1, 9, 9])
-    #expect(try reencoded([64]) == [64])
+    #expect(try reencoded([68]) == [68])
     #expect(try reencoded([255, 1]) == [255, 1])
   }
 
   @Test func unknownTypesAreRefusedBelow64AndIgnoredFromThereOn() {
-    for type in UInt8.min...UInt8.max where !(1...7).contains(type) {
+    for type in UInt8.min...UInt8.max where !(1...7).contains(type) && !(64...67).contains(type) {
       let result = frameResult([type, 1, 2])
       #expect(result == (type < 64 ? .failure(.unknownFrameType(type)) : .success(.ignored(type: type))))
     }
@@ -89,12 +91,28 @@ struct LinkFrameTests {
     #expect(LinkFrame.acknowledgments(of: [], payloadByteCount: 38).isEmpty)
   }
 
+  @Test func listsOfTheTreesAreBoundedAndCutToTheirFrames() throws {
+    for type in UInt8(64)...67 {
+      #expect((frameResult([type]) == .failure(.listCount(0, limit: 60))) == (type != 67))
+      #expect((try? frameResult([type] + [UInt8](repeating: 1, count: 480)).get()) != nil)
+      #expect(frameResult([type] + [UInt8](repeating: 1, count: 488)) == .failure(.listCount(61, limit: 60)))
+    }
+    let keys = (0..<100).map { UInt64($0) }
+    for payload in [38, 100, 483, 4_000] {
+      let frames = LinkFrame.announcement(keys).encoded(payloadByteCount: payload)
+      #expect(frames.allSatisfy { $0.count <= payload && (try? frameResult($0).get()) != nil })
+      #expect(frames.flatMap { $0.dropFirst() } == Array(LinkFrame.announcement(keys).encoded.dropFirst()))
+    }
+    #expect(LinkFrame.reopen([]).encoded(payloadByteCount: 38) == [[67]])
+  }
+
   @Test func anyBytesGiveAFrameOrAnErrorAndComeBack() throws {
     let seed: UInt64 = 0xF4A3
     var generator = SeededGenerator(seed: seed)
     for round in 0..<20_000 {
       var bytes = generator.bytes(Int.random(in: 0...40, using: &generator))
       if !bytes.isEmpty { bytes[0] = UInt8.random(in: 0...9, using: &generator) }
+      if !bytes.isEmpty, round.isMultiple(of: 3) { bytes[0] |= 64 }
       if bytes.count > 13, round.isMultiple(of: 2) { for index in [9, 11] { bytes[index] &= 3 } }
       guard (try? frameResult(bytes).get()) != nil else { continue }
       #expect(try reencoded(bytes) == bytes, "seed \(seed) round \(round)")

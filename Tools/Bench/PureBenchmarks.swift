@@ -15,11 +15,14 @@ enum PureBenchmarks {
     [try header(), try packetID(), try relayDecision(), try duplicate()]
   }
 
+  private static let origins = 500
+
   private static func packet(_ number: Int, byteCount: Int = 200) throws -> Packet {
     var body = [UInt8](repeating: 0x5a, count: byteCount - 32)
     for index in 0..<8 { body[index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
     return try PacketDraft(
-      kind: .personal, time: 1_767_225_600_000, origin: Tag(rawValue: 1), destination: Tag(rawValue: 2), body: body
+      kind: .personal, time: 1_767_225_600_000, origin: Tag(rawValue: UInt64(number % origins + 1)),
+      destination: Tag(rawValue: 2), body: body
     ).unsigned()
   }
 
@@ -84,8 +87,8 @@ enum PureBenchmarks {
     return state
   }
 
-  /// Dedup, choice of links and queueing on each of them: over 10,000 remembered, 8 links, every second packet a
-  /// duplicate.
+  /// Dedup, the tree of the origin, choice of links, queueing on each of them and the announcement for the others: over
+  /// 10,000 remembered, 500 origins with a tree, 8 links of which four are left out, every second packet a duplicate.
   private static func relayDecision() throws -> BenchRow {
     let (remembered, fresh) = (11_000, 4_000)
     let packets = try (0..<remembered + fresh).map { try packet($0) }
@@ -95,14 +98,33 @@ enum PureBenchmarks {
     for _ in 0..<9 {
       var state = relayState()
       var queues = (0..<8).map { _ in PacketQueue() }
+      var trees = OriginTrees(own: Tag(rawValue: 1 << 40), secret: 0x9E37_79B9_7F4A_7C15)
+      var news = TreeNews(seed: 1)
       func decide(_ index: Int, at time: MonotonicTime) {
         let decision = state.receive(packets[index], id: ids[index], from: index & 7, now: time, wallMilliseconds: nil)
-        if decision.verdict == .accepted { enqueue(packets[index], ids[index], decision.forward, &queues) }
+        let origin = packets[index].header.origin
+        guard decision.verdict == .accepted else {
+          if trees.repeated(origin, from: index & 7, isLive: true) { news.prune(origin, on: index & 7, now: time) }
+          return
+        }
+        let arrival = trees.arrived(origin, from: index & 7, isLive: true, linkCount: 8, now: time)
+        let pushed = decision.forward.subtracting(arrival.quiet)
+        enqueue(packets[index], ids[index], pushed, &queues)
+        _ = news.announce(ids[index].key, to: decision.forward.subtracting(pushed), now: time)
       }
-      func drain() { for slot in queues.indices { while queues[slot].popFirst() != nil {} } }
+      func drain() {
+        for slot in queues.indices { while queues[slot].popFirst() != nil {} }
+        news.takePrunes(now: second(1_000)) { _, _ in }
+        news.announced()
+      }
       for index in 0..<remembered {
         decide(index, at: second(1))
         if index & 127 == 127 { drain() }
+        if index == origins {
+          for number in 0..<origins {
+            for slot in [1, 3, 5, 7] { trees.pruned(Tag(rawValue: UInt64(number + 1)), by: slot) }
+          }
+        }
       }
       drain()
       let allocationsBefore = Allocations.count()
@@ -121,7 +143,7 @@ enum PureBenchmarks {
       try Allocations.check(since: allocationsBefore, "a relay decision")
     }
     return BenchRow(
-      name: "relay decision, 8 links, half duplicates", value: best, unit: "ns", goal: .atMost(400))
+      name: "relay decision, 8 links, trees, half duplicates", value: best, unit: "ns", goal: .atMost(400))
   }
 
   @inline(__always)

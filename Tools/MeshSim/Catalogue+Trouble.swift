@@ -70,6 +70,19 @@ extension Catalogue {
         scenario.measured = 120 * second
       }
     }
+    + [1, 5, 20].map { (percent: Int) in
+      entry(
+        "c1-replace\(percent)", "\(percent) % of the links are replaced between two messages of one origin", crowd200
+      ) { scenario, _ in
+        scenario.load.source = 0
+        scenario.replacement = Scenario.Replacement(percent: percent)
+      }
+    }
+    + [0, 25, 50, 75, 100].map { (percent: Int) in
+      entry("d2-old\(percent)", "\(percent) % of the nodes know the first rules only", crowd200) { scenario, _ in
+        scenario.percentWithoutTrees = percent
+      }
+    }
     + [true, false].map { (keeps: Bool) in
       entry(
         "c2-reboot-" + (keeps ? "kept" : "lost"),

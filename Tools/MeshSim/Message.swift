@@ -1,3 +1,4 @@
+internal import Routing
 internal import WireFormat
 
 /// Something that was said.
@@ -62,6 +63,8 @@ struct Tally: Sendable {
   var controlBytes = 0
   var lostFrames = 0
   var missedEvents = 0
+  /// What the relays counted, in the order of `RelayCount.allCases`.
+  var counts = [UInt64](repeating: 0, count: RelayCount.allCases.count)
   var overBudget = 0
   var refusedFrames = 0
   var repetitions = 0

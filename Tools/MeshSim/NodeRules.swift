@@ -1,3 +1,4 @@
+internal import Bytes
 package import Routing
 package import Streams
 package import WireFormat
@@ -9,6 +10,9 @@ package struct NodeSeed: Sendable {
   package var tag: Tag
   /// 128 bits of its own.
   package var key: (UInt64, UInt64)
+  /// Whether a shipped relay uses trees, or the first rules alone.
+  package var usesTrees = true
+  package var isNamedInRoutes = true
 }
 
 /// What the rules of a node want done; reused for every decision.
@@ -68,10 +72,18 @@ extension NodeRules {
   ) -> Self { Self(seed) }
 }
 
+extension RelayCount {
+  /// Where each stands among all.
+  static let places = Dictionary(uniqueKeysWithValues: zip(allCases, allCases.indices))
+}
+
 /// The shipped relay, as the daemon runs it.
 extension RelayEngine: NodeRules {
   package init(_ seed: NodeSeed) {
-    self.init(configuration: Configuration(key: seed.key, ownEntry: seed.entry, ownTag: seed.tag))
+    self.init(
+      configuration: Configuration(
+        key: seed.key, ownEntry: seed.entry, ownTag: seed.tag, isNamedInRoutes: seed.isNamedInRoutes,
+        usesTrees: seed.usesTrees))
   }
 
   package mutating func neighbourUp(
@@ -81,7 +93,7 @@ extension RelayEngine: NodeRules {
   }
 
   package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions) {
-    neighbourDown(slot)
+    neighbourDown(slot, now: now, into: &actions.relay)
   }
 
   package mutating func receive(
@@ -101,4 +113,17 @@ extension RelayEngine: NodeRules {
   ) {
     _ = originate(packet, id: id, now: now, into: &actions.relay)
   }
+
+  package mutating func control(
+    _ content: [UInt8], from slot: Int, now: MonotonicTime, into actions: inout RuleActions
+  ) {
+    guard let frame = try? LinkFrame(decoding: content.rawSpan) else { return }
+    control(frame, from: slot, now: now, into: &actions.relay)
+  }
+
+  package mutating func tick(now: MonotonicTime, into actions: inout RuleActions) {
+    tick(now: now, into: &actions.relay)
+  }
+
+  package mutating func nextDeadline() -> MonotonicTime? { deadline }
 }

@@ -1,3 +1,5 @@
+internal import Routing
+
 /// What a run has come to. Times in milliseconds, sizes in bytes.
 package struct Report: Sendable {
   package var scenario = ""
@@ -31,6 +33,8 @@ package struct Report: Sendable {
   package var queueFull = 0
   package var overBudget = 0
   package var missedEvents = 0
+  /// What the relays counted of their own, by reason.
+  package var relayCounts: [(reason: String, number: UInt64)] = []
   package var lostFrames = 0
   package var givenUp = 0
   package var events: UInt64 = 0
@@ -160,6 +164,7 @@ extension Simulation {
     report.queueFull = tally.queueFull
     report.overBudget = tally.overBudget
     report.missedEvents = tally.missedEvents
+    report.relayCounts = zip(RelayCount.allCases, tally.counts).filter { $0.1 > 0 }.map { ($0.0.rawValue, $0.1) }
     report.lostFrames = tally.lostFrames
     report.givenUp = tally.givenUp
     report.events = log.count

@@ -5,6 +5,8 @@ internal import WireFormat
 /// The rules a mesh can be run with.
 package enum RuleSet: String, Sendable, CaseIterable {
   /// The shipped relay.
+  case trees
+  /// The shipped relay with its trees switched off.
   case first
   case flood
   case ttl7
@@ -15,7 +17,8 @@ package enum RuleSet: String, Sendable, CaseIterable {
 
   package var summary: String {
     switch self {
-    case .first: "the shipped relay"
+    case .trees: "the shipped relay"
+    case .first: "the shipped relay, its trees switched off: everything new to every link"
     case .flood: "everything new to every other link, without end"
     case .ttl7: "the same, over at most seven links"
     case .bitchatIOS: "bitchat for iOS 9b84b36: seven hops clamped, subset, jitter, cancel, sync every 15 s"
@@ -32,7 +35,11 @@ package enum RuleSet: String, Sendable, CaseIterable {
     progress: (Double) -> Void = { _ in }
   ) throws -> Report {
     switch self {
-    case .first: return try run(RelayEngine.self, scenario, seed, sink, progress)
+    case .trees: return try run(RelayEngine.self, scenario, seed, sink, progress)
+    case .first:
+      var without = scenario
+      without.percentWithoutTrees = 100
+      return try run(RelayEngine.self, without, seed, sink, progress)
     case .flood: return try run(FloodRules.self, scenario, seed, sink, progress)
     case .ttl7: return try run(SevenHopRules.self, scenario, seed, sink, progress)
     case .bitchatIOS: return try run(BitchatRules.self, scenario, seed, sink, progress)

@@ -7,6 +7,8 @@ package struct Scenario: Sendable {
     package var perThousandSeconds: UInt64 = 1_000
     /// The node that says all of them; nil for any.
     package var source: Int?
+    /// Every node says so many messages in the warm-up, as a node does that sends its card when it starts.
+    package var introductions = 0
     /// Bytes of a message, the signature not counted.
     package var bodyBytes = 120
   }
@@ -20,6 +22,11 @@ package struct Scenario: Sendable {
   package struct Churn: Sendable {
     package var meanStay: UInt64
     package var meanAbsence: UInt64
+  }
+
+  /// Every second some links end, and their nodes find others.
+  package struct Replacement: Sendable {
+    package var percent: Int
   }
 
   /// Links that go down and up at given times.
@@ -74,6 +81,7 @@ package struct Scenario: Sendable {
   package var breaks: Breaks?
   package var churn: Churn?
   package var walk: Walk?
+  package var replacement: Replacement?
   package var switches: [Switch] = []
   package var restarts: [Restart] = []
   /// Edges that are not there at the start.
@@ -82,6 +90,10 @@ package struct Scenario: Sendable {
   package var cap = 7
   package var hostility: Hostility?
   package var hostileNodes: [Int] = []
+  /// Nodes write themselves into routes, four bytes each; the rivals' packets have none and stay within one frame.
+  package var isNamedInRoutes = true
+  /// Of a hundred nodes so many know the first rules only.
+  package var percentWithoutTrees = 0
   /// When parts are joined: latency counts from here for what was said before.
   package var joinsAt: UInt64?
 
@@ -90,6 +102,9 @@ package struct Scenario: Sendable {
     self.summary = summary
     self.topology = topology
   }
+
+  /// Spread evenly over the numbers, which say nothing about the places.
+  func isWithoutTrees(_ node: Int) -> Bool { (node &* 37) % 100 < percentWithoutTrees }
 
   package var end: UInt64 { warmUp + measured + drain }
 

@@ -42,7 +42,7 @@ extension Simulation {
     case .fragmentRequest(let key, let ranges):
       ends[end].transfer.request(key, ranges: ranges.map { $0.first..<$0.end }, now: time)
       flush(end)
-    case .ignored:
+    case .prune, .announcement, .graft, .reopen, .ignored:
       nodes[node].rules.control(frame.content, from: slot, now: time, into: &actions)
       perform(node)
     case .ping, .pong, .goodbye: break
@@ -141,7 +141,13 @@ extension Simulation {
       case .record(let verdict):
         tally.receptions += 1
         if verdict == .duplicate { tally.duplicates += 1 }
-      case .count, .handedOver: break
+      case .control(let slot, let frame):
+        guard let end = end(of: node, slot) else { continue }
+        let limit = scenario.air.attPayload - AirModel.sealByteCount
+        for content in frame.encoded(payloadByteCount: limit) { ends[end].transfer.enqueue(content: content) }
+        flush(end)
+      case .count(let reason, let number): tally.counts[RelayCount.places[reason] ?? 0] &+= number
+      case .handedOver: break
       }
     }
     for (slot, content) in actions.control {

@@ -24,6 +24,7 @@ extension Simulation {
       beginWalk()
       queue.add(.world, at: 0, -1)
     }
+    if scenario.replacement != nil { queue.add(.world, at: scenario.warmUp, -2) }
     if scenario.hostility?.isActive == true {
       for node in scenario.hostileNodes { queue.add(.hostile, at: scenario.warmUp, node) }
     }
@@ -36,6 +37,16 @@ extension Simulation {
     guard rate > 0 else { return }
     let gap = 1_000_000_000_000 / rate
     let honest = nodes.indices.filter { !nodes[$0].isHostile }
+    // One round after the other; the last seconds stay free, so that what is said here is over.
+    let round = (scenario.warmUp - scenario.warmUp / 8) / UInt64(max(1, scenario.load.introductions))
+    for start in (0..<(scenario.warmUp > 0 ? scenario.load.introductions : 0)).map({ UInt64($0) * round }) {
+      for node in honest {
+        let at = start + UInt64.random(in: 0..<round, using: &random)
+        let number = messages.count
+        messages.append(try draft(number, from: node, at: at, byteCount: scenario.load.bodyBytes, isTracked: false))
+        queue.add(.message, at: at, number)
+      }
+    }
     var start: UInt64 = 0
     while start < scenario.warmUp + scenario.measured {
       // Anywhere in its share of time, so that nothing keeps step with the connection events.
@@ -77,6 +88,11 @@ extension Simulation {
 
   /// A node that comes and goes, or, for −1, all that walk.
   mutating func world(_ node: Int) {
+    guard node != -2 else {
+      replaceLinks()
+      queue.add(.world, at: now + 1_000_000_000, -2)
+      return
+    }
     guard node >= 0 else {
       walkOneSecond()
       queue.add(.world, at: now + 1_000_000_000, -1)

@@ -117,6 +117,20 @@ extension Simulation {
     }
   }
 
+  /// Some links end; both of their nodes look for others, and may find each other again.
+  mutating func replaceLinks() {
+    guard let replacement = scenario.replacement else { return }
+    let up = links.indices.filter { links[$0].isUp }
+    var rest = up.count * replacement.percent / 100
+    var seeking: [Int] = []
+    for link in up.shuffled(using: &worldRandom) where rest > 0 {
+      rest -= 1
+      seeking += [links[link].central, links[link].peripheral]
+      takeDown(link)
+    }
+    for node in seeking { seekLinks(node) }
+  }
+
   // MARK: Nodes
 
   mutating func leave(_ node: Int) {

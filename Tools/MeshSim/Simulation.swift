@@ -110,7 +110,9 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
     var keys = Scenario.generator(seed, 4)
     nodes.reserveCapacity(scenario.topology.nodeCount)
     for node in 0..<scenario.topology.nodeCount {
-      let seed = NodeSeed(entry: Self.entry(node), tag: Self.tag(node), key: (keys.next(), keys.next()))
+      let seed = NodeSeed(
+        entry: Self.entry(node), tag: Self.tag(node), key: (keys.next(), keys.next()),
+        usesTrees: !scenario.isWithoutTrees(node), isNamedInRoutes: scenario.isNamedInRoutes)
       nodes.append(Node(seed: seed, rules: Rules(seed)))
       if !scenario.restarts.isEmpty { nodes[node].rules.keepMemory() }
     }

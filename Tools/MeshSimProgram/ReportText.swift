@@ -73,6 +73,7 @@ enum ReportText {
       "\"radioMilliseconds\": \(number(report.radioMean, 3))",
       "\"busiestRadioMilliseconds\": \(number(report.radioMost, 3))", "\"shownAgain\": \(report.shownAgain)",
       "\"queueFull\": \(report.queueFull)", "\"overBudget\": \(report.overBudget)",
+      "\"relays\": {" + report.relayCounts.map { "\"\($0.reason)\": \($0.number)" }.joined(separator: ", ") + "}",
       "\"missedEvents\": \(report.missedEvents)", "\"lostFrames\": \(report.lostFrames)",
       "\"givenUp\": \(report.givenUp)", "\"secondsAfterJoin\": \(number(report.afterJoin, 3))",
       "\"events\": \(report.events)",

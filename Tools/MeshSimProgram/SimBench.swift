@@ -10,7 +10,7 @@ struct SimBench {
       ["t1-chain10", "t2-ring32", "t3-grid", "t4-rgg200-6", "t5-crowd200", "t6-bridge", "t7-stars"]
       + (isQuick ? [] : ["t4-rgg1000-8", "t5-crowd1000"])
     for name in still {
-      let first = try report(name, .first).report
+      let first = try report(name, .trees).report
       rows.append(SimRow(name: "\(name): delivered", value: first.ratio, unit: "", goal: .atLeast(1)))
       rows.append(
         SimRow(name: "\(name): sends a node reached", value: first.sendsPerDelivery, unit: "", goal: .atMost(1.02)))
@@ -31,20 +31,20 @@ struct SimBench {
 
   private func trouble() throws -> [SimRow] {
     var rows: [SimRow] = []
-    let loss = try report("l1-crowd200-loss1", .first).report
+    let loss = try report("l1-crowd200-loss1", .trees).report
     rows.append(SimRow(name: "1 % loss: delivered", value: loss.ratio, unit: "", goal: .atLeast(0.999)))
     rows.append(
       SimRow(name: "1 % loss: sends a node reached", value: loss.sendsPerDelivery, unit: "", goal: .atMost(1.15)))
-    let churn = try report("c1-churn60", .first).report
+    let churn = try report("c1-churn60", .trees).report
     rows.append(SimRow(name: "churn 60 s: delivered", value: churn.ratio, unit: "", goal: .atLeast(0.999)))
     rows.append(
       SimRow(name: "churn 60 s: sends a node reached", value: churn.sendsPerDelivery, unit: "", goal: .atMost(1.3)))
-    let join = try report("m4-join1", .first).report
+    let join = try report("m4-join1", .trees).report
     rows.append(SimRow(name: "two parts joined: delivered", value: join.ratio, unit: "", goal: .atLeast(1)))
     rows.append(SimRow(name: "two parts joined: all there", value: join.afterJoin, unit: "s", goal: .atMost(20)))
-    let calm = try report("t5-crowd200", .first).report
+    let calm = try report("t5-crowd200", .trees).report
     for name in ["a1-replay1", "a2-flood1", "a3-forge", "a4-crowd200-10", "a5-squat"] {
-      let attacked = try report(name, .first).report
+      let attacked = try report(name, .trees).report
       rows.append(SimRow(name: "\(name): honest delivered", value: attacked.ratio, unit: "", goal: .atLeast(0.99)))
       rows.append(
         SimRow(name: "\(name): shown again", value: Double(attacked.shownAgain), unit: "", goal: .atMost(0)))
@@ -59,7 +59,7 @@ struct SimBench {
   }
 
   private func pace() throws -> [SimRow] {
-    let crowd = try report("t5-crowd1000", .first)
+    let crowd = try report("t5-crowd1000", .trees)
     var rows = [
       SimRow(
         name: "simulator, t5-crowd1000", value: Double(crowd.report.events) / crowd.seconds / 1e6, unit: "M events/s",
@@ -70,7 +70,7 @@ struct SimBench {
         goal: .atLeast(100_000)),
     ]
     guard !isQuick else { return rows }
-    let large = try report("t5-crowd5000-10min", .first)
+    let large = try report("t5-crowd5000-10min", .trees)
     rows.append(
       SimRow(name: "5,000 nodes, ten minutes, 1 message/s", value: large.seconds, unit: "s", goal: .atMost(60)))
     rows.append(

@@ -4,7 +4,7 @@ import MeshSim
 /// `run` and `compare`.
 struct SimCommand {
   private var scenario: Scenario
-  private var rules = RuleSet.first
+  private var rules = RuleSet.trees
   private var seed: UInt64 = 1
   private var isJSON = false
   private var logPath: String?
@@ -54,6 +54,7 @@ struct SimCommand {
         changes.append { $0.air.attPayload = size }
       case "--memoryless": changes.append { $0.air.latency = .memoryless }
       case "--ideal-radio": changes.append { $0.air.isRadioExclusive = false }
+      case "--no-routes": changes.append { $0.isNamedInRoutes = false }
       case "--json": isJSON = true
       case "--log": logPath = value(option)
       case "--html": pagePath = value(option)

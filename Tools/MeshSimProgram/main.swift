@@ -13,19 +13,20 @@ let help = """
 
   Usage:
     mesh-sim run SCENARIO [--seed N] [--rules RULES] [--seconds S] [--interval MS] [--att BYTES] [--memoryless]
-                          [--ideal-radio] [--json] [--log FILE] [--html FILE]
+                          [--ideal-radio] [--no-routes] [--json] [--log FILE] [--html FILE]
     mesh-sim compare SCENARIO [the same]
     mesh-sim bench [--quick] [--json]
     mesh-sim list
 
   Options:
     --seed N         one seed, one byte-identical run (default 1)
-    --rules RULES    first (default), flood, ttl7, bitchat-ios, plumtree, oracle
+    --rules RULES    trees (default), first, flood, ttl7, bitchat-ios, plumtree, oracle
     --seconds S      how long measured messages are said
     --interval MS    connection interval: 7.5, 15, 30 (default), 50, or mixed for 15 to 50
     --att BYTES      what a frame of the transport carries: 182, 244 (default), 509
     --memoryless     connection events anywhere in their interval instead of at a fixed phase
     --ideal-radio    a node serves all its links at once
+    --no-routes      relays do not write themselves into routes, as those of the other rules do not
     --json           for programs
     --log FILE       every event, 24 bytes each
     --html FILE      one page with the mesh, the spread of a message and the latencies (run)

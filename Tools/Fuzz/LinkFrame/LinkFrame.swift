@@ -13,9 +13,13 @@ private let fuzzer = Fuzzer(
         .fragmentRequest(key: 9, ranges: [FragmentRange(first: 0, count: 2), FragmentRange(first: 4, count: 1)])
       ),
     ]
+    let trees: [(String, LinkFrame)] = [
+      ("prune", .prune([Tag(rawValue: 7), Tag(rawValue: 8)])), ("announcement", .announcement([1, .max])),
+      ("graft", .graft([2])), ("reopen-all", .reopen([])), ("reopen", .reopen([Tag(rawValue: 9)])),
+    ]
     let packet = [UInt8](repeating: 3, count: 60)
     let pieces = try Fragmenter(packet: packet, key: 8, payloadByteCount: 38).frames
-    return frames.map { ($0.0, $0.1.encoded) } + [("packet", [1] + packet), ("ignored", [64, 1])]
+    return (frames + trees).map { ($0.0, $0.1.encoded) } + [("packet", [1] + packet), ("ignored", [90, 1])]
       + pieces.enumerated().map { ("fragment-\($0.offset)", $0.element) }
   },
   test: { bytes in
@@ -31,6 +35,15 @@ private let fuzzer = Fuzzer(
     }
     if case .acknowledgment(let keys) = frame {
       require(LinkFrame.acknowledgments(of: keys, payloadByteCount: 509) == [bytes], "keys go in one frame")
+    }
+    for size in [38, 509] {
+      switch frame {
+      case .prune, .announcement, .graft, .reopen:
+        let pieces = frame.encoded(payloadByteCount: size)
+        require(pieces.allSatisfy { $0.count <= size }, "every piece fits")
+        require(pieces.flatMap { $0.dropFirst() } == Array(bytes.dropFirst()), "the pieces say what the frame says")
+      default: break
+      }
     }
     if case .fragmentRequest(let key, let ranges) = frame,
       let sender = try? Fragmenter(packet: [UInt8](repeating: 1, count: 2_000), key: key, payloadByteCount: 60)
