@@ -95,7 +95,8 @@ package actor Relay {
 
   private func tick() {
     var actions: [RelayAction] = []
-    engine.tick(now: configuration.time.now(), into: &actions)
+    engine.tick(
+      now: configuration.time.now(), wallMilliseconds: configuration.time.wallMilliseconds(), into: &actions)
     for action in actions { hand(action) }
     alarm.set(engine.deadline)
   }

@@ -28,6 +28,19 @@ package struct Backlog: Sendable {
     return advance(slot)
   }
 
+  /// It misses these too.
+  ///
+  /// - Returns: what to send now.
+  package mutating func add(_ slot: Int, keys: [UInt64]) -> [UInt64] {
+    guard var waiting = slots[slot] else { return start(slot, keys: keys) }
+    let known = Set(waiting.keys[waiting.next...]).union(waiting.underWay)
+    waiting.keys.removeFirst(waiting.next)
+    waiting.next = 0
+    waiting.keys += keys.filter { !known.contains($0) }
+    slots[slot] = waiting
+    return advance(slot)
+  }
+
   /// - Returns: what to send next.
   package mutating func acknowledged(_ slot: Int, keys: [UInt64]) -> [UInt64] {
     guard slots[slot] != nil else { return [] }

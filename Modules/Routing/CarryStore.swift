@@ -10,12 +10,14 @@ package struct CarriedPacket: Sendable {
   package var bytes: [UInt8]
   package var since: MonotonicTime
   package var expiry: MonotonicTime
+  /// The ten minutes it was made in, by the time that its origin has written.
+  package var unit: UInt32
   /// Slots of the neighbours that have it, by what they sent or acknowledged.
   package var holders: LinkSet
 
   package init(
     id: PacketID, kind: PacketKind, origin: Tag, bytes: [UInt8], since: MonotonicTime, expiry: MonotonicTime,
-    holders: LinkSet
+    unit: UInt32 = 0, holders: LinkSet
   ) {
     self.id = id
     self.kind = kind
@@ -23,6 +25,7 @@ package struct CarriedPacket: Sendable {
     self.bytes = bytes
     self.since = since
     self.expiry = expiry
+    self.unit = unit
     self.holders = holders
   }
 }
@@ -42,6 +45,9 @@ package struct CarryStore: Sendable {
   private let packetLimit: Int
   private let byteLimit: Int
   package private(set) var byteCount = 0
+  /// Their keys, for the comparison with neighbours.
+  package private(set) var set = PacketSet()
+  private var gone = MetKeys(limit: RoutingLimits.goneKeys)
   /// Packets that went before their lifetime was over, for want of room.
   package private(set) var evicted: UInt64 = 0
 
@@ -66,6 +72,15 @@ package struct CarryStore: Sendable {
     count += 1
     places[packet.id.key] = place
     byteCount += packet.bytes.count
+    set.insert(packet.id.key, unit: packet.unit)
+  }
+
+  /// Whether a packet is kept, or was.
+  package func hasMet(_ key: UInt64) -> Bool { places[key] != nil || gone.contains(key) }
+
+  /// What is over its lifetime goes: nobody would take it.
+  package mutating func purge(now: MonotonicTime) {
+    for packet in ring { if let packet, packet.expiry <= now { remove(packet.id.key) } }
   }
 
   package subscript(key: UInt64) -> CarriedPacket? { places[key].flatMap { ring[$0] } }
@@ -127,6 +142,8 @@ package struct CarryStore: Sendable {
   private mutating func remove(_ key: UInt64) {
     guard let place = places.removeValue(forKey: key), let packet = ring[place].take() else { return }
     byteCount -= packet.bytes.count
+    set.remove(key, unit: packet.unit)
+    gone.insert(key)
     if packet.kind == .card, cards[packet.origin] == key { cards[packet.origin] = nil }
   }
 }

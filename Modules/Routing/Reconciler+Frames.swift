@@ -11,12 +11,16 @@ extension Reconciler {
     guard neighbours[slot] != nil else { return }
     switch frame {
     case .comparison(let windows):
+      if !neighbours[slot]!.isLeading {
+        neighbours[slot]!.told = nil
+        neighbours[slot]!.nextAt = now.advanced(by: RoutingLimits.lastComparison * 2)
+      }
       actions.append(.send(.difference(Self.difference(windows, set)), slot: slot))
     case .difference(let bits): differs(bits, slot, set, now: now, into: &actions)
     case .symbolRequest(let request): answer(request, slot, set, now: now, into: &actions)
     case .symbols(let number, let first, let symbols):
       take(symbols, first: Int(first), number: number, slot, set, now: now, isKnown: isKnown, into: &actions)
-    case .wanted(let keys): actions.append(.push(keys, slot: slot))
+    case .wanted(let keys): actions.append(.push(keys, slot: slot, isAsked: true))
     }
   }
 
@@ -106,14 +110,25 @@ extension Reconciler {
       actions.append(.count(.symbolsOverBudget, 1))
       return
     }
-    var encoder = SymbolEncoder(
-      set.keys(from: request.start, to: request.end),
-      hash: KeyedHash(key0: request.salt, key1: UInt64(request.number)))
-    encoder.skip(to: Int(request.first))
-    while encoder.made < last {
-      let first = UInt16(encoder.made)
-      let symbols = encoder.next(min(WireLimits.symbolCount, last - encoder.made))
-      actions.append(.send(.symbols(number: request.number, first: first, symbols), slot: slot))
+    if answers[slot]?.salt != request.salt || answers[slot]?.number != request.number {
+      // What was told before is not known any more, so its continuation would be of another set.
+      guard request.first == 0, answers.count < RoutingLimits.answersAtOnce || answers[slot] != nil else {
+        actions.append(.count(.symbolsOverBudget, 1))
+        return
+      }
+      answers[slot] = Answering(
+        salt: request.salt, number: request.number,
+        encoder: SymbolEncoder(
+          set.keys(from: request.start, to: request.end),
+          hash: KeyedHash(key0: request.salt, key1: UInt64(request.number))), until: now)
+    }
+    answers[slot]!.until = now.advanced(by: RoutingLimits.answerKept)
+    answers[slot]!.encoder.seek(to: Int(request.first))
+    while answers[slot]!.encoder.made < last {
+      let first = answers[slot]!.encoder.made
+      let symbols = answers[slot]!.encoder.next(min(WireLimits.symbolCount, last - first))
+      actions.append(
+        .send(.symbols(number: request.number, first: UInt16(first), symbols), slot: slot))
     }
   }
 
@@ -164,7 +179,7 @@ extension Reconciler {
       let keys = wanted[start..<min(start + WireLimits.acknowledgedKeyCount, wanted.count)]
       actions.append(.send(.wanted(Array(keys)), slot: slot))
     }
-    if !lacked.isEmpty { actions.append(.push(lacked, slot: slot)) }
+    if !lacked.isEmpty { actions.append(.push(lacked, slot: slot, isAsked: false)) }
     actions.append(.count(.packetsReconciled, UInt64(wanted.count + lacked.count)))
     session!.windows.removeLast()
     let hasFound = session!.hasFound || !wanted.isEmpty

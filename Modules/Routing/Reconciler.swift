@@ -3,10 +3,11 @@ package import WireFormat
 
 /// Compares, with one neighbour after the other, what both keep for those still to come, and finds what either lacks.
 ///
-/// Of two neighbours one leads. It tells what three windows of time hold, 43 bytes; the other answers which of them
+/// Of two neighbours one leads, and the other does when nothing of it is heard: it may not know yet that we know comparisons. It tells what three windows of time hold, 43 bytes; the other answers which of them
 /// differ, mostly none. Of a window that differs the leader asks for coded symbols until they show what is missing on
 /// either side, whatever it is: some 18 bytes for each packet that only one has. What the leader lacks it asks for; what the
-/// other lacks is sent. The follower keeps no state for it, so nobody can make it hold any.
+/// other lacks is sent. The symbols of one window are all made of the set as it was when the first of them were asked for: what comes meanwhile
+/// would be in some of them and not in others. A few neighbours at a time can make a node hold that.
 ///
 /// After a comparison that found nothing the next one is twice as late, up to a minute; after one that did it is soon. Everything
 /// that is lost is asked for again, and given up until the next round. Pure.
@@ -14,7 +15,7 @@ package struct Reconciler: Sendable {
   package enum Action: Sendable, Hashable {
     case send(ReconciliationFrame, slot: Int)
     /// The neighbour lacks these, or asks for them.
-    case push([UInt64], slot: Int)
+    case push([UInt64], slot: Int, isAsked: Bool)
     case count(RelayCount, UInt64)
   }
 
@@ -43,7 +44,17 @@ package struct Reconciler: Sendable {
     var hasFound = false
   }
 
+  private var leading = LinkSet.none
+  /// What a neighbour is being told of a window, and until when it is kept.
+  struct Answering: Sendable {
+    var salt: UInt64
+    var number: UInt16
+    var encoder: SymbolEncoder
+    var until: MonotonicTime
+  }
+
   var neighbours: [Int: Neighbour] = [:]
+  var answers: [Int: Answering] = [:]
   var session: Session?
   var numbers: UInt16 = 0
   private let hash: KeyedHash
@@ -53,13 +64,23 @@ package struct Reconciler: Sendable {
 
   // MARK: Neighbours
 
-  /// - Parameter isLeading: true at one end of a link and false at the other.
-  package mutating func up(_ slot: Int, isLeading: Bool, now: MonotonicTime) {
-    neighbours[slot] = Neighbour(isLeading: isLeading, nextAt: isLeading ? now : .never, allowanceAt: now)
+  /// Who leads on the link in this slot: told before it is up, true at one end and false at the other.
+  package mutating func isLeading(_ slot: Int, _ isLeading: Bool) {
+    if isLeading { leading.insert(slot) } else { leading.remove(slot) }
   }
+
+  /// The neighbour is there, and knows comparisons.
+  package mutating func up(_ slot: Int, now: MonotonicTime) {
+    let isLeading = leading.contains(slot)
+    let first = isLeading ? now : now.advanced(by: RoutingLimits.leaderPatience)
+    neighbours[slot] = Neighbour(isLeading: isLeading, nextAt: first, allowanceAt: now)
+  }
+
+  package func isUp(_ slot: Int) -> Bool { neighbours[slot] != nil }
 
   package mutating func down(_ slot: Int) {
     neighbours[slot] = nil
+    answers[slot] = nil
     if session?.slot == slot { session = nil }
   }
 
@@ -68,6 +89,7 @@ package struct Reconciler: Sendable {
   package var deadline: MonotonicTime {
     var earliest = session?.askAgainAt ?? .never
     for neighbour in neighbours.values { earliest = min(earliest, neighbour.nextAt) }
+    for answer in answers.values { earliest = min(earliest, answer.until) }
     return earliest
   }
 
@@ -76,6 +98,7 @@ package struct Reconciler: Sendable {
     _ set: PacketSet, now: MonotonicTime, wallMilliseconds: UInt64, into actions: inout [Action]
   ) {
     if let due = session?.askAgainAt, due <= now { askAgain(now: now, into: &actions) }
+    if !answers.isEmpty { answers = answers.filter { $0.value.until > now } }
     for slot in neighbours.keys.sorted() where neighbours[slot]!.nextAt <= now {
       guard session?.slot != slot else {
         neighbours[slot]!.nextAt = now.advanced(by: RoutingLimits.comparisonAnswer)
@@ -115,7 +138,7 @@ package struct Reconciler: Sendable {
     let interval =
       hasFound ? RoutingLimits.firstComparison : min(neighbours[slot]!.interval * 2, RoutingLimits.lastComparison)
     neighbours[slot]!.interval = interval
-    neighbours[slot]!.nextAt = neighbours[slot]!.isLeading ? now.advanced(by: spread(interval)) : .never
+    neighbours[slot]!.nextAt = now.advanced(by: spread(interval))
   }
 
   /// A time between three quarters of the given one and all of it, so that links do not beat together.

@@ -12,8 +12,8 @@ package import WireFormat
 /// * A link that is lost was the way of some origins: for each of them one neighbour that has a way of its own is asked to
 ///   push again. Asking all of them is quicker where that neighbour has its way through us, and costs a copy for each link.
 /// * A new neighbour is greeted with a reopen frame, and with a prune of the origins that speak now and have a way already:
-///   whether the new link would be a quicker one is seen from its announcements. One that answers with any frame of the trees gets the keys of what was
-///   said before it came, and one that does not gets the packets.
+///   whether the new link would be a quicker one is seen from its announcements. With one that answers with any frame of the
+///   trees it is compared what either lacks of what was said before, and one that does not answer gets the packets whole.
 extension RelayEngine {
   // MARK: Packets
 
@@ -90,20 +90,16 @@ extension RelayEngine {
       Self.send(.prune(known), to: slot, counting: .prunesSent, UInt64(known.count), into: &actions)
     }
     if acquaintances.knowing.contains(slot) {
-      announceEarlier(slot, now: now)
+      reconciler.up(slot, now: now)
     } else {
       acquaintances.wait(for: slot, now: now)
     }
   }
 
-  private mutating func announceEarlier(_ slot: Int, now: MonotonicTime) {
-    acquaintances.announce(carry.missing(at: slot, now: now).map(\.id.key), to: slot)
-    if acquaintances.behind.contains(slot) { news.wake(now: now) }
-  }
-
   mutating func lost(_ slot: Int, now: MonotonicTime, into actions: inout [RelayAction]) {
     news.lost(slot)
     acquaintances.lost(slot)
+    reconciler.down(slot)
     missing.lost(slot)
     var orphans: [OriginTrees.Orphan] = []
     trees.lost(slot, remaining: state.links.intersection(acquaintances.knowing), now: now, orphans: &orphans)
@@ -131,7 +127,8 @@ extension RelayEngine {
       actions.append(.count(.controlIgnored, 1))
       return
     }
-    if acquaintances.met(slot) { announceEarlier(slot, now: now) }
+    acquaintances.met(slot)
+    if !reconciler.isUp(slot) { reconciler.up(slot, now: now) }
     switch frame {
     case .prune(let origins):
       for origin in origins { trees.pruned(origin, by: slot) }
@@ -141,6 +138,7 @@ extension RelayEngine {
       for origin in origins { trees.reopened(origin, by: slot) }
       actions.append(.count(.reopensReceived, UInt64(max(1, origins.count))))
     case .announcement(let keys): announced(keys, by: slot, now: now, into: &actions)
+    case .reconciliation(let frame): reconcile(frame, from: slot, now: now, into: &actions)
     case .graft(let keys): for key in keys { answer(key, to: slot, now: now, into: &actions) }
     default: actions.append(.count(.controlIgnored, 1))
     }
@@ -153,7 +151,7 @@ extension RelayEngine {
     for key in keys {
       if carry[key] != nil {
         carry.mark(key, heldBy: slot)
-      } else if !met.contains(key), missing.announced(key, by: slot, now: now) == .full {
+      } else if !met.contains(key), !carry.hasMet(key), missing.announced(key, by: slot, now: now) == .full {
         full += 1
       }
     }
@@ -185,11 +183,17 @@ extension RelayEngine {
     var earliest = news.deadline ?? .never
     if let due = missing.deadline { earliest = min(earliest, due) }
     if let due = acquaintances.deadline { earliest = min(earliest, due) }
+    earliest = min(earliest, reconciler.deadline)
     return earliest == .never ? nil : earliest
   }
 
   /// Sends what has waited long enough.
-  package mutating func tick(now: MonotonicTime, into actions: inout [RelayAction]) {
+  ///
+  /// - Parameter wallMilliseconds: the time of day, right or not.
+  package mutating func tick(
+    now: MonotonicTime, wallMilliseconds: UInt64, into actions: inout [RelayAction]
+  ) {
+    compare(now: now, wallMilliseconds: wallMilliseconds, into: &actions)
     news.takePrunes(now: now) { slot, origins in
       Self.send(.prune(origins), to: slot, counting: .prunesSent, UInt64(origins.count), into: &actions)
     }
@@ -218,12 +222,6 @@ extension RelayEngine {
     guard news.isTimeToAnnounce(now) else { return }
     let listeners = state.links.intersection(acquaintances.knowing)
     var keys = [[UInt64]](repeating: [], count: 64)
-    var behind = acquaintances.behind
-    while let slot = behind.popFirst() {
-      for key in acquaintances.takeEarlier(slot) where carry[key]?.holders.contains(slot) == false {
-        keys[slot].append(key)
-      }
-    }
     for announcement in news.announcements {
       guard let packet = carry[announcement.key] else { continue }
       var rest = announcement.links.intersection(listeners).subtracting(packet.holders)
@@ -234,7 +232,6 @@ extension RelayEngine {
       Self.send(
         .announcement(keys[slot]), to: slot, counting: .announcementsSent, UInt64(keys[slot].count), into: &actions)
     }
-    if !acquaintances.behind.isEmpty { news.wake(now: now) }
   }
 
   private static func send(

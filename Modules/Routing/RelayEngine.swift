@@ -38,13 +38,14 @@ package struct RelayEngine: Sendable {
   /// The memory of what was seen, and what of it is to outlive the run.
   package var state: RelayState
   var carry: CarryStore
-  private var backlog = Backlog()
+  var backlog = Backlog()
   var trees: OriginTrees
   var missing = MissingPackets()
   var news: TreeNews
   /// Keys of packets that were met and are not carried.
   var met = MetKeys()
   var acquaintances = Acquaintances()
+  var reconciler: Reconciler
   /// Own packets that no neighbour has yet.
   private var own: Set<UInt64> = []
 
@@ -53,6 +54,7 @@ package struct RelayEngine: Sendable {
     self.carry = carry
     trees = OriginTrees(own: configuration.ownTag, secret: configuration.key.0)
     news = TreeNews(seed: configuration.key.1)
+    reconciler = Reconciler(key: configuration.key)
     state = RelayState(
       key: configuration.key, ownEntry: configuration.ownEntry, seen: seen,
       isDeduplicating: configuration.isDeduplicating,
@@ -168,7 +170,7 @@ package struct RelayEngine: Sendable {
     carry.insert(
       CarriedPacket(
         id: id, kind: packet.header.kind, origin: packet.header.origin, bytes: bytes, since: since,
-        expiry: expiry(packet, at: since), holders: holders))
+        expiry: expiry(packet, at: since), unit: PacketSet.unit(packet.header.time), holders: holders))
   }
 
   private func expiry(_ packet: Packet, at time: MonotonicTime) -> MonotonicTime {
@@ -187,6 +189,7 @@ package struct RelayEngine: Sendable {
     _ slot: Int, entry: UInt32, now: MonotonicTime, into actions: inout [RelayAction]
   ) {
     state.linkUp(slot, entry: entry)
+    reconciler.isLeading(slot, configuration.ownEntry < entry)
     guard configuration.usesTrees else {
       sendMissing(slot, now: now, into: &actions)
       return
@@ -221,7 +224,7 @@ package struct RelayEngine: Sendable {
     sendBacklog(slot, backlog.acknowledged(slot, keys: keys), into: &actions)
   }
 
-  private mutating func sendBacklog(_ slot: Int, _ keys: [UInt64], into actions: inout [RelayAction]) {
+  mutating func sendBacklog(_ slot: Int, _ keys: [UInt64], into actions: inout [RelayAction]) {
     guard !keys.isEmpty else { return }
     var remaining = keys
     var next = 0

@@ -58,8 +58,6 @@ package enum RoutingLimits {
   package static let announceInterval: Duration = .milliseconds(1_000)
   /// Packets that wait to be announced: five seconds of as much as a radio carries. The oldest goes.
   package static let waitingAnnouncements = 1_024
-  /// Packets of earlier that are announced to a neighbour at a time: five frames of a good Bluetooth link.
-  package static let announcedBacklog = 128
   /// A neighbour that has not shown in this time that it knows announcements gets what it misses whole.
   package static let acquaintance: Duration = .seconds(1)
   /// What is announced may come by itself for so long before it is asked for: one or two connection intervals.
@@ -75,6 +73,8 @@ package enum RoutingLimits {
   package static let missingPerLink = 512
   /// Keys that are kept of packets that were met and are not carried, so that they are not asked for again.
   package static let metKeys = 256
+  /// The same of packets that were carried and had to go: twice as many as are carried, 100 KB.
+  package static let goneKeys = 4_096
   /// Of so many packets, told by their keys, one is announced at once, which shows who would have been quicker than the parent.
   package static let probeMask: UInt64 = 3
   /// Such a packet is behind its own announcement by as much as the tree is slower than the quickest way, and still comes.
@@ -91,6 +91,8 @@ package enum RoutingLimits {
   /// within a quarter of a minute, and a mesh in which nothing happens says 43 bytes a minute and link.
   package static let firstComparison: Duration = .seconds(15)
   package static let lastComparison: Duration = .seconds(60)
+  /// Whose turn it is not begins all the same after this time, when the other has not.
+  package static let leaderPatience: Duration = .seconds(5)
   /// An answer comes within this time, three connection intervals of each side and some; asked for again so often.
   package static let comparisonAnswer: Duration = .seconds(2)
   package static let comparisonRepeats = 2
@@ -99,6 +101,10 @@ package enum RoutingLimits {
   package static let mostSymbols = 150
   /// Symbols of one window: for two thousand differences, more than a node keeps.
   package static let symbolsOfAWindow = 3_000
+  /// Neighbours that are told symbols at a time, 64 KB each at most, and how long what they are made of is kept for the next
+  /// request: longer than one is repeated.
+  package static let answersAtOnce = 8
+  package static let answerKept: Duration = .seconds(7)
   /// What a neighbour may ask for: two windows that differ in everything, then as much as half a link carries.
   package static let symbolsAtOnce = 6_000
   package static let symbolsPerSecond = 500

@@ -5,11 +5,13 @@ package import WireFormat
 /// The work for the first `m` symbols of `n` keys is about 2·n·ln m steps; 32 bytes a key are held. Pure.
 package struct SymbolEncoder: Sendable {
   private var items: [SketchItem]
+  private let hash: KeyedHash
   private var start = 0
 
   /// - Parameter hash: of this link; who does not know it cannot choose keys that hide each other.
   package init(_ keys: some Sequence<UInt64>, hash: KeyedHash) {
     items = keys.map { SketchItem($0, hash) }
+    self.hash = hash
   }
 
   /// Symbols made so far.
@@ -29,9 +31,9 @@ package struct SymbolEncoder: Sendable {
     return symbols
   }
 
-  /// Leaves out symbols that were made before.
-  package mutating func skip(to index: Int) {
-    guard index > start else { return }
+  /// Goes to any symbol, of the same set as before.
+  package mutating func seek(to index: Int) {
+    if index < start { self = SymbolEncoder(items.map(\.key), hash: hash) }
     for place in items.indices {
       while items[place].sequence.index < index { items[place].sequence.advance() }
     }

@@ -33,6 +33,7 @@ extension LinkFrame {
     case .graft(let keys): Self.cut(keys, payloadByteCount: payloadByteCount).map { LinkFrame.graft($0).encoded }
     case .reopen(let origins) where !origins.isEmpty:
       Self.cut(origins, payloadByteCount: payloadByteCount).map { LinkFrame.reopen($0).encoded }
+    case .reconciliation(let frame): frame.cut(payloadByteCount: payloadByteCount).map(\.encoded)
     default: [encoded]
     }
   }
@@ -86,6 +87,7 @@ extension LinkFrame {
     case .announcement(let keys): Self.append(.announcement, keys, to: &bytes)
     case .graft(let keys): Self.append(.graft, keys, to: &bytes)
     case .reopen(let origins): Self.append(.reopen, origins.lazy.map(\.rawValue), to: &bytes)
+    case .reconciliation(let frame): bytes.append(contentsOf: frame.encoded)
     case .ignored(let type): bytes.append(type)
     }
     return bytes

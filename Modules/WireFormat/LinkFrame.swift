@@ -15,8 +15,9 @@ internal import Bytes
 /// | 65 | announcement | keys 8 each, at least one: I have these |
 /// | 66 | graft | keys 8 each, at least one: send me these, and push their origins to me again |
 /// | 67 | reopen | origin tags 8 each: push these to me again; none means all |
+/// | 68–72 | reconciliation | see `ReconciliationFrame` |
 ///
-/// Types 64 and above are ignored and counted by nodes that do not know them; others are refused. Types 64 to 67 belong to
+/// Types 64 and above are ignored and counted by nodes that do not know them; others are refused. Types 64 to 72 belong to
 /// one link: they are neither acknowledged nor passed on, and one that is lost is made up for by the next.
 package enum LinkFrame: Hashable, Sendable {
   /// The bytes from `packetOffset` on are a packet, not yet decoded.
@@ -37,6 +38,8 @@ package enum LinkFrame: Hashable, Sendable {
   case graft([UInt64])
   /// Origins whose packets are to be pushed again; empty for all of them.
   case reopen([Tag])
+  /// What two neighbours lack of each other's packets.
+  case reconciliation(ReconciliationFrame)
   /// For a later version; the bytes from offset 1 on are its own.
   case ignored(type: UInt8)
 
@@ -68,6 +71,9 @@ package enum LinkFrame: Hashable, Sendable {
     case .graft: self = .graft(try Self.keys(from: &reader))
     case .reopen:
       self = .reopen(reader.isAtEnd ? [] : try Self.keys(from: &reader).map(Tag.init(rawValue:)))
+    case nil where ReconciliationFrame.types.contains(type):
+      self = .reconciliation(try ReconciliationFrame(decoding: bytes))
+      return
     case nil:
       guard type >= FrameType.firstIgnored else { throw .unknownFrameType(type) }
       self = .ignored(type: type)

@@ -153,4 +153,23 @@ package enum ReconciliationFrame: Hashable, Sendable {
     }
     return writer.bytes
   }
+
+  /// The same in frames that fit a link. Of a comparison that does not fit the oldest windows are left out.
+  func cut(payloadByteCount: Int) -> [ReconciliationFrame] {
+    func runs<Item>(_ items: [Item], of size: Int, head: Int) -> [(start: Int, items: [Item])] {
+      let perFrame = max((payloadByteCount - head) / size, 1)
+      return stride(from: 0, to: items.count, by: perFrame).map { start in
+        (start, Array(items[start..<min(start + perFrame, items.count)]))
+      }
+    }
+    switch self {
+    case .comparison(let windows): return [.comparison(runs(windows, of: 14, head: 1).first?.items ?? windows)]
+    case .symbols(let number, let first, let symbols):
+      return runs(symbols, of: CodedSymbol.byteCount, head: 5).map { run in
+        .symbols(number: number, first: first &+ UInt16(truncatingIfNeeded: run.start), run.items)
+      }
+    case .wanted(let keys): return runs(keys, of: 8, head: 1).map { .wanted($0.items) }
+    case .difference, .symbolRequest: return [self]
+    }
+  }
 }

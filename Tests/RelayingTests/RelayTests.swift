@@ -132,7 +132,7 @@ import WireFormat
     #expect(sent().map(\.key).first == 3)
   }
 
-  @Test func whoKnowsTreesIsToldTheKeysAndGetsWhatItAsksFor() throws {
+  @Test func whoKnowsTreesIsComparedWithAndGetsWhatItAsksFor() throws {
     up(1)
     #expect(controls().map(\.frame) == [.reopen([])])
     for number: UInt8 in 1...3 { receive(try packet(number), from: 1) }
@@ -140,11 +140,15 @@ import WireFormat
     inbound.offer(.control(slot: 2, .reopen([])))
     waitForAcquaintance()
     #expect(sent().isEmpty)
-    let told = controls()
-    #expect(told.last?.slot == 2 && told.last?.frame == .announcement([1, 2, 3]))
+    _ = controls()
+    let nothing = ReconciliationFrame.Window(start: 0, count: 0, sum: 0)
+    inbound.offer(.control(slot: 2, .reconciliation(.comparison([nothing]))))
+    inbound.offer(.control(slot: 2, .reconciliation(.wanted([3, 88]))))
     inbound.offer(.control(slot: 2, .graft([2, 77])))
     run()
-    #expect(sent().map(\.key) == [2])
+    let told = controls()
+    #expect(told.contains { $0.slot == 2 && $0.frame == .reconciliation(.difference(1)) })
+    #expect(sent().map(\.key) == [3, 2])
     #expect(relay.counters[.graftsAnswered] == 1 && relay.counters[.graftsUnknown] == 1)
   }
 

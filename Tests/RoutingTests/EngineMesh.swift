@@ -133,7 +133,7 @@ struct EngineMesh {
       guard min(eventAt, dueAt) <= end else { break }
       now = max(now, min(eventAt, dueAt))
       if dueAt <= eventAt {
-        act(due) { $0.tick(now: $1, into: &$2) }
+        act(due) { $0.tick(now: $1, wallMilliseconds: 1_700_000_000_000, into: &$2) }
       } else if let event {
         arrive(events.remove(at: event))
       }

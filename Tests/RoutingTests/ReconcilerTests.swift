@@ -31,7 +31,10 @@ private struct Neighbours {
     }
     reconcilers = [Reconciler(key: (1, seed)), Reconciler(key: (2, seed))]
     random = SeededGenerator(seed: seed)
-    for end in 0..<2 { reconcilers[end].up(0, isLeading: end == 0, now: now) }
+    for end in 0..<2 {
+      reconcilers[end].isLeading(0, end == 0)
+      reconcilers[end].up(0, now: now)
+    }
   }
 
   mutating func run(until end: MonotonicTime) throws {
@@ -65,7 +68,7 @@ private struct Neighbours {
       case .send(let frame, _):
         let isLost = Double(random.next() >> 11) / 0x1p53 < loss
         if !isLost { air.append((now.advanced(by: .milliseconds(20)), 1 - side, frame)) }
-      case .push(let wanted, _):
+      case .push(let wanted, _, _):
         for key in wanted {
           guard let unit = keys[side][key], keys[1 - side][key] == nil else { continue }
           pushed += 1
@@ -123,7 +126,8 @@ private struct Neighbours {
 
   @Test func aNeighbourThatDoesNotAnswerIsAskedSeldom() {
     var reconciler = Reconciler(key: (3, 4))
-    reconciler.up(5, isLeading: true, now: .start)
+    reconciler.isLeading(5, true)
+    reconciler.up(5, now: .start)
     var sent = 0
     var now = MonotonicTime.start
     while now < MonotonicTime.start.advanced(by: .seconds(600)) {
@@ -137,7 +141,7 @@ private struct Neighbours {
 
   @Test func requestsBeyondTheAllowanceAreNotAnswered() {
     var reconciler = Reconciler(key: (3, 4))
-    reconciler.up(1, isLeading: false, now: .start)
+    reconciler.up(1, now: .start)
     var set = PacketSet()
     for key in 0..<1_000 as Range<UInt64> { set.insert(key, unit: 1) }
     var symbols = 0
@@ -157,7 +161,8 @@ private struct Neighbours {
     var reconciler = Reconciler(key: (3, 4))
     var set = PacketSet()
     for key in Neighbours.keys(300, seed: 1) { set.insert(key.key, unit: key.value) }
-    reconciler.up(1, isLeading: true, now: .start)
+    reconciler.isLeading(1, true)
+    reconciler.up(1, now: .start)
     var now = MonotonicTime.start
     for _ in 0..<3_000 {
       var actions: [Reconciler.Action] = []

@@ -68,8 +68,10 @@ import WireFormat
     for size in [1, 7, 0, 60, 132] { parts += other.next(size) }
     #expect(parts == all)
     var late = SymbolEncoder(keys, hash: Self.hash)
-    late.skip(to: 150)
+    late.seek(to: 150)
     #expect(late.next(50) == Array(all[150...]))
+    late.seek(to: 20)
+    #expect(late.next(30) == Array(all[20..<50]))
   }
 
   @Test func sequenceTakesPartInEverySymbolAsOftenAsItIsSaidTo() {

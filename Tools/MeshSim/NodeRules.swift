@@ -122,7 +122,7 @@ extension RelayEngine: NodeRules {
   }
 
   package mutating func tick(now: MonotonicTime, into actions: inout RuleActions) {
-    tick(now: now, into: &actions.relay)
+    tick(now: now, wallMilliseconds: Scenario.wallMilliseconds(now.nanoseconds), into: &actions.relay)
   }
 
   package mutating func nextDeadline() -> MonotonicTime? { deadline }

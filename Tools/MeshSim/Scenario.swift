@@ -113,3 +113,8 @@ package struct Scenario: Sendable {
     SeededGenerator(seed: seed &* 0x2545_F491_4F6C_DD1D &+ use)
   }
 }
+
+extension Scenario {
+  /// The virtual time of day, nanoseconds after the start: it begins on 1 January 2026.
+  static func wallMilliseconds(_ nanoseconds: UInt64) -> UInt64 { 1_767_225_600_000 &+ nanoseconds / 1_000_000 }
+}

@@ -42,7 +42,7 @@ extension Simulation {
     case .fragmentRequest(let key, let ranges):
       ends[end].transfer.request(key, ranges: ranges.map { $0.first..<$0.end }, now: time)
       flush(end)
-    case .prune, .announcement, .graft, .reopen, .ignored:
+    case .prune, .announcement, .graft, .reopen, .reconciliation, .ignored:
       nodes[node].rules.control(frame.content, from: slot, now: time, into: &actions)
       perform(node)
     case .ping, .pong, .goodbye: break

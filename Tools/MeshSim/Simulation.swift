@@ -125,7 +125,7 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
   static func tag(_ node: Int) -> Tag { Tag(rawValue: UInt64(node) &+ 1) }
 
   /// The virtual time of day: it begins on 1 January 2026.
-  var wallMilliseconds: UInt64 { 1_767_225_600_000 &+ now / 1_000_000 }
+  var wallMilliseconds: UInt64 { Scenario.wallMilliseconds(now) }
   var time: MonotonicTime { MonotonicTime(nanoseconds: now) }
 
   /// Runs to the end.

@@ -15,6 +15,18 @@ private let fuzzer = Fuzzer(
     ]
     let trees: [(String, LinkFrame)] = [
       ("prune", .prune([Tag(rawValue: 7), Tag(rawValue: 8)])), ("announcement", .announcement([1, .max])),
+      (
+        "comparison",
+        .reconciliation(.comparison([.init(start: 9, count: 1, sum: 2), .init(start: 0, count: 3, sum: 4)]))
+      ),
+      ("difference", .reconciliation(.difference(5))),
+      (
+        "symbol-request",
+        .reconciliation(
+          .symbolRequest(.init(number: 1, salt: 2, start: 3, end: 4, first: 5, count: 6)))
+      ),
+      ("symbols", .reconciliation(.symbols(number: 1, first: 2, [CodedSymbol(count: 3, sum: 4, check: 5)]))),
+      ("wanted", .reconciliation(.wanted([7, 8]))),
       ("graft", .graft([2])), ("reopen-all", .reopen([])), ("reopen", .reopen([Tag(rawValue: 9)])),
     ]
     let packet = [UInt8](repeating: 3, count: 60)
@@ -42,6 +54,8 @@ private let fuzzer = Fuzzer(
         let pieces = frame.encoded(payloadByteCount: size)
         require(pieces.allSatisfy { $0.count <= size }, "every piece fits")
         require(pieces.flatMap { $0.dropFirst() } == Array(bytes.dropFirst()), "the pieces say what the frame says")
+      case .reconciliation:
+        require(frame.encoded(payloadByteCount: size).allSatisfy { $0.count <= size }, "every piece fits")
       default: break
       }
     }
