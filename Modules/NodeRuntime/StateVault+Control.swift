@@ -55,9 +55,15 @@ extension StateVault {
       case .sealed: .sealed
       case .unsealing: .unsealing
       }
+    let damage = await archive.damage.map {
+      StoreRecord.History.Damage(messages: $0.numbers, first: $0.first, last: $0.last)
+    }
+    let unopened = await archive.unreadableRows
     return StoreRecord.History(
       phase: phase, done: sealing.done, total: sealing.total, bytesWrittenToday: account.bytesToday,
-      bytesWrittenYesterday: account.bytesYesterday, isOverBudget: account.isOverBudget)
+      bytesWrittenYesterday: account.bytesYesterday, isOverBudget: account.isOverBudget,
+      bytesPerDay: ArchiveLimits.bytesWrittenPerDay, damage: damage,
+      unopened: unopened > 0 ? UInt64(unopened) : nil)
   }
 
   private func moving() throws(ControlError) -> MigratingStore {
