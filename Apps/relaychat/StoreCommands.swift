@@ -50,8 +50,7 @@ func store(_ context: ProgramContext) async throws(ProgramFailure) {
     if try context.wantsJSON {
       try writeJSON(report)
     } else {
-      Output.line("compared \(report.compared), copied \(report.copied), settled \(report.settled)")
-      Output.line("\(report.mismatches) \(report.mismatches == 1 ? "value differs" : "values differ")")
+      for line in StoreText.lines(report) { Output.line(line) }
     }
     guard report.mismatches == 0 else {
       throw ProgramFailure(

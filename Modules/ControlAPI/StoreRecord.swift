@@ -150,12 +150,16 @@ public struct StoreReport: Codable, Sendable, Equatable {
   public var settled: Int
   /// Names found to differ now; they are read from the plain store until another `store.verify` settles them.
   public var mismatches: Int
+  /// Where the sealed store alone counts, there is nothing to compare: so many values were opened instead, each of which
+  /// is as it was sealed. Left out while there is a plain store.
+  public var opened: Int?
 
-  public init(compared: Int, copied: Int, settled: Int, mismatches: Int) {
+  public init(compared: Int, copied: Int, settled: Int, mismatches: Int, opened: Int? = nil) {
     self.compared = compared
     self.copied = copied
     self.settled = settled
     self.mismatches = mismatches
+    self.opened = opened
   }
 }
 

@@ -35,8 +35,11 @@ extension StateVault {
     let report = try await Self.asking { () async throws(StoreError) in
       try await migrating.verify { progress.show($0) }
     }
+    let phase = try await Self.asking { () async throws(StoreError) in try await migrating.status().migration.phase }
+    let isAlone = phase == .sealed
     return StoreReport(
-      compared: report.compared, copied: report.copied, settled: report.settled, mismatches: report.mismatches)
+      compared: isAlone ? 0 : report.compared, copied: report.copied, settled: report.settled,
+      mismatches: report.mismatches, opened: isAlone ? report.compared : nil)
   }
 
   func rollBack() async throws(ControlError) -> StoreRecord {

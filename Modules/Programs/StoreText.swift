@@ -34,6 +34,20 @@ package enum StoreText {
     return lines
   }
 
+  /// What `store verify` did.
+  package static func lines(_ report: StoreReport) -> [String] {
+    if let opened = report.opened {
+      return [
+        "opened \(opened) values of the sealed store; each is as it was sealed",
+        "there is no plain store to compare them with",
+      ]
+    }
+    return [
+      "compared \(report.compared), copied \(report.copied), settled \(report.settled)",
+      "\(report.mismatches) \(report.mismatches == 1 ? "value differs" : "values differ")",
+    ]
+  }
+
   private static func protection(_ protection: StoreRecord.Protection) -> String {
     switch protection {
     case .credential: "sealed, opened by a credential of the service manager"

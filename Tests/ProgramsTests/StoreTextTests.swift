@@ -43,6 +43,15 @@ import Testing
     #expect(!StoreText.lines(record(history())).contains { $0.contains("damaged") })
   }
 
+  @Test func whereThereIsNothingToCompareItSaysWhatWasOpened() {
+    #expect(
+      StoreText.lines(StoreReport(compared: 0, copied: 0, settled: 0, mismatches: 0, opened: 6))[0].hasPrefix(
+        "opened 6 values"))
+    #expect(
+      StoreText.lines(StoreReport(compared: 5, copied: 2, settled: 1, mismatches: 1))
+        == ["compared 5, copied 2, settled 1", "1 value differs"])
+  }
+
   @Test func noOptionOfOneLetterStandsForSocketAndState() {
     let socket = CommonOptions.all.first { $0.name == "socket" }
     #expect(socket != nil && socket?.short == nil)
