@@ -17,7 +17,8 @@ let searchCommand = Command(
 
 let exportCommand = Command(
   "export", summary: "write the whole history as JSON lines",
-  examples: [CommandExample("relaychat export > history.jsonl", "one message a line, oldest first")])
+  examples: [CommandExample("relaychat export > history.jsonl", "one message a line, oldest first")],
+  notes: ["Messages that are damaged on the disk are left out and counted at the end, and the exit code is 1 then."])
 
 func searchMessages(_ context: ProgramContext) async throws(ProgramFailure) {
   let words = context.invocation.arguments["WORDS"] ?? []
@@ -25,6 +26,7 @@ func searchMessages(_ context: ProgramContext) async throws(ProgramFailure) {
   let with = context.settings.text("with")
   let client = try await context.connect()
   var (left, before) = (limit ?? 50, Int64?.none)
+  var unreadable: UInt64 = 0
   repeat {
     let (size, place) = (min(left, ControlAPILimits.messagesPerPage), before)
     let page = try await asking { () async throws(ControlClientError) in
@@ -32,20 +34,36 @@ func searchMessages(_ context: ProgramContext) async throws(ProgramFailure) {
     }
     for message in page.messages { try show(message, context) }
     left -= page.messages.count
+    unreadable += page.unreadable ?? 0
+    guard page.next.map({ $0 < before ?? .max }) ?? true else { throw goesInCircles }
     before = page.next
   } while left > 0 && before != nil
   if left == limit ?? 50 { Output.note("Nothing was found.") }
+  if unreadable > 0 { Output.note("Not searched: \(unreadableText(unreadable))") }
 }
 
 func exportMessages(_ context: ProgramContext) async throws(ProgramFailure) {
   let client = try await context.connect()
   var after: Int64?
+  var (count, unreadable) = (0, UInt64(0))
   repeat {
     let place = after
     let page = try await asking { () async throws(ControlClientError) in try await client.page(after: place) }
     for message in page.messages { try writeJSON(message) }
+    count += page.messages.count
+    unreadable += page.unreadable ?? 0
+    guard page.next.map({ $0 > after ?? 0 }) ?? true else { throw goesInCircles }
     after = page.next
   } while after != nil
+  guard unreadable == 0 else {
+    throw ProgramFailure("\(count) messages were written. Left out: \(unreadableText(unreadable))")
+  }
+}
+
+private let goesInCircles = ProgramFailure("The daemon goes in circles through its history; is it of another version?")
+
+private func unreadableText(_ count: UInt64) -> String {
+  "\(count) \(count == 1 ? "message that cannot" : "messages that cannot") be read; relaychat store status says where."
 }
 
 private func show(_ message: MessageRecord, _ context: ProgramContext) throws(ProgramFailure) {

@@ -9,9 +9,10 @@ private let key = CommandOption(
   "key", value: "HOLDER", help: "What opens the node: credential, credential:NAME, passphrase or file:PATH.",
   environment: "RELAYCHAT_KEY")
 private let keyDescriptor = CommandOption(
-  "passphrase-fd", value: "NUMBER", help: "Read the passphrase of the node from this descriptor.")
+  "passphrase-fd", value: "NUMBER", help: "Read the passphrase of the node from this descriptor: its first line.")
 private let backupDescriptor = CommandOption(
-  "backup-passphrase-fd", value: "NUMBER", help: "Read the passphrase of the backup from this descriptor.")
+  "backup-passphrase-fd", value: "NUMBER",
+  help: "Read the passphrase of the backup from this descriptor: its first line.")
 private let insecure = CommandOption("insecure-file-key", help: "The key file may lie beside what it protects.")
 
 let backupCommand = Command(
@@ -48,7 +49,8 @@ let keysCommand = Command(
   options: [
     state, key, keyDescriptor, insecure,
     CommandOption("new", value: "HOLDER", help: "The new holder, in the words of --key."),
-    CommandOption("new-passphrase-fd", value: "NUMBER", help: "Read the new passphrase from this descriptor."),
+    CommandOption(
+      "new-passphrase-fd", value: "NUMBER", help: "Read the new passphrase from this descriptor: its first line."),
   ],
   arguments: [
     CommandArgument("VERB", help: "list, add, change or remove.", isOptional: true),

@@ -102,4 +102,4 @@ let relaychatCommand = Command(
       examples: [CommandExample("relaychat unblock 1a2b3c4d", "hear it again")],
       arguments: [peerArgument]),
   ],
-  notes: [CommonOptions.exitCodes])
+  notes: [CommonOptions.exitCodes, CommonOptions.stateExitCodes])

@@ -20,7 +20,7 @@ func showStatus(_ context: ProgramContext) async throws(ProgramFailure) {
   for transport in status.transports {
     Output.line(TerminalText.neutralised("transport \(transport.name) (\(transport.scheme)): \(transport.state)"))
   }
-  if let store = status.store { for line in storeLines(store) { Output.line(line) } }
+  if let store = status.store { for line in StoreText.lines(store) { Output.line(line) } }
   if let elsewhere = status.identityElsewhere {
     Output.line(
       "the keys of this node also run elsewhere, or did after they were copied "

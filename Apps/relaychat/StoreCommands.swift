@@ -50,8 +50,7 @@ func store(_ context: ProgramContext) async throws(ProgramFailure) {
     if try context.wantsJSON {
       try writeJSON(report)
     } else {
-      Output.line("compared \(report.compared), copied \(report.copied), settled \(report.settled)")
-      Output.line("\(report.mismatches) \(report.mismatches == 1 ? "value differs" : "values differ")")
+      for line in StoreText.lines(report) { Output.line(line) }
     }
     guard report.mismatches == 0 else {
       throw ProgramFailure(
@@ -97,51 +96,6 @@ private func show(_ record: StoreRecord, _ context: ProgramContext) throws(Progr
     try writeJSON(record)
     return
   }
-  for line in storeLines(record) { Output.line(line) }
+  for line in StoreText.lines(record) { Output.line(line) }
   if let leftover = record.leftover { Output.note("The plain store is not wholly gone (errno \(leftover)).") }
-}
-
-/// How the store stands, for `status` too.
-func storeLines(_ record: StoreRecord) -> [String] {
-  var lines: [String] = []
-  lines.append("store \(record.phase.rawValue)")
-  lines.append("at rest: \(protection(record.protection))")
-  let counts = [("plain", record.plainValues), ("sealed", record.sealedValues)]
-  lines.append(counts.map { "\($0.0) \($0.1.map { "\($0) values" } ?? "–")" }.joined(separator: ", "))
-  if let history = record.history {
-    let isMoving = history.phase == .sealing || history.phase == .unsealing
-    lines.append("history \(history.phase.rawValue)\(isMoving ? ", \(history.done) of \(history.total)" : "")")
-    let budget = history.isOverBudget ? ", more than a memory card bears for long" : ""
-    lines.append(
-      "written today \(history.bytesWrittenToday / 1_024) KiB, yesterday \(history.bytesWrittenYesterday / 1_024) KiB\(budget)"
-    )
-  }
-  if record.markedNames > 0 { lines.append("\(record.markedNames) names that only the plain store has right") }
-  for trouble in record.troubles {
-    lines.append("\(trouble.kind.rawValue): \(trouble.count) times")
-  }
-  for missing in record.missing { lines.append("missing: \(sentence(missing))") }
-  return lines
-}
-
-private func protection(_ protection: StoreRecord.Protection) -> String {
-  switch protection {
-  case .credential: "sealed, opened by a credential of the service manager"
-  case .passphrase: "sealed, opened by a passphrase"
-  case .keyFile: "sealed, opened by a key file elsewhere"
-  case .none: "not protected"
-  }
-}
-
-private func sentence(_ missing: StoreRecord.Missing) -> String {
-  let count = missing.count ?? 0
-  return switch missing.kind {
-  case .sealedStore: "the sealed store is not open"
-  case .mismatches: "\(count) values differ; relaychat store verify settles them"
-  case .names: "\(count) values are not in the sealed store yet"
-  case .room: "\(count) values find no room in the sealed store"
-  case .milliseconds: "\(PeerText.age(Double(count) / 1_000)) without trouble"
-  case .restarts: "\(count) \(count == 1 ? "restart" : "restarts") without trouble"
-  case .word: "relaychat store migrate begins it"
-  }
 }

@@ -27,6 +27,12 @@ package enum ArchiveLimits {
   package static let replaySlice = 256
   /// Messages that are checked before others are let at the archive.
   package static let checkSlice = 256
+  /// Damaged numbers that a walk steps over before it lets others at the archive: some milliseconds of work.
+  package static let damagedSlice = 1_000
+  /// Of these, so many are single numbers; then the steps double, so that a file made to be endless ends.
+  package static let damagedSteps = 900
+  /// Ranges of damaged numbers that are kept apart, for the account of them.
+  package static let damagedRanges = 256
   /// Words of one search, and their bytes together: what a person types.
   package static let searchWords = 16
   package static let searchBytes = 256

@@ -98,7 +98,7 @@ package enum ArchiveSalvage {
       do throws(DatabaseError) {
         _ = try copy("seen", columns: ["number", "content"], source, to: target)
       } catch {
-        guard isDamage(error) else { throw error }
+        guard error.isDamage else { throw error }
         try target.execute("DELETE FROM seen")
       }
     }
@@ -163,7 +163,7 @@ package enum ArchiveSalvage {
           ranges.append(reached + 1...range.upperBound)
         }
       } catch {
-        guard isDamage(error) else { throw error }
+        guard error.isDamage else { throw error }
         if range.count == 1 || attempts >= ArchiveLimits.salvageAttempts {
           report.unreadableNumbers += UInt64(range.upperBound - range.lowerBound) + 1
         } else {
@@ -175,13 +175,5 @@ package enum ArchiveSalvage {
     }
     try target.execute("DELETE FROM sqlite_sequence WHERE name = 'messages'")
     try target.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('messages', ?)", [.integer(last)])
-  }
-
-  /// Not an error of the disk, after which a row may be readable the next time.
-  private static func isDamage(_ error: DatabaseError) -> Bool {
-    switch error {
-    case .corrupt, .column: true
-    default: false
-    }
   }
 }

@@ -7,7 +7,7 @@ package struct ArchiveCheck: Sendable, Equatable {
     case goingOn
     /// Every message was read and opened, and stands in the indices.
     case sound
-    /// The file is damaged at or behind a message; `ArchiveSalvage` brings what can be read into a new one.
+    /// The file is damaged behind a message; `ArchiveSalvage` brings what can be read into a new one.
     case damaged(after: Int64)
   }
 
@@ -17,48 +17,64 @@ package struct ArchiveCheck: Sendable, Equatable {
   package var unreadable: Int
 }
 
+/// A round of `checkNext`.
+struct CheckedSoFar {
+  /// The number of the last message that was read.
+  var number: Int64 = 0
+  var rows = 0
+  /// Behind which message the damage begins, when there is any.
+  var damagedAfter: Int64?
+  /// Nothing is looked up any more in indices that are damaged.
+  var isIndexDamaged = false
+}
+
 extension MessageArchive {
   /// Reads the next messages whole, opens them and looks them up in both indices by which they are found. The owner calls
-  /// it again and again, in the background, until it says something else than `goingOn`; then it begins anew.
+  /// it again and again, in the background, until it says something else than `goingOn`; then it begins anew. What is
+  /// damaged is stepped over and noted in `damage`.
   package func checkNext() async throws(SessionStoreError) -> ArchiveCheck {
-    let from = checkedNumber
     let before = unreadableRows
+    var rows: [(number: Int64, author: [UInt8], message: [UInt8])] = []
+    var walk = HistoryWalk(.rising, beyond: checked.number)
     do throws(DatabaseError) {
-      var rows: [(number: Int64, author: [UInt8], message: [UInt8])] = []
-      var last = from
-      try database.each(
-        "SELECT \(ArchiveSchema.messageColumns) FROM messages WHERE number > ? ORDER BY number LIMIT ?",
-        [.integer(from), .integer(Int64(ArchiveLimits.checkSlice))]
-      ) { (row) throws(DatabaseError) in
-        last = try row.integer(0)
+      try walk.run(database, Self.rising, limit: ArchiveLimits.checkSlice) { (row) throws(DatabaseError) in
         _ = try read(row)
-        rows.append((last, try row.blob(1), try row.blob(2)))
+        rows.append((try row.integer(0), try row.blob(1), try row.blob(2)))
         return true
       }
-      for row in rows {
-        let places = try database.rows(
-          "SELECT number FROM messages INDEXED BY messages_by_id WHERE message = ? AND number = ?",
-          [.blob(row.message), .integer(row.number)], limit: 2
-        ) { (row) throws(DatabaseError) in try row.integer(0) }
-        let place = try database.first(
-          "SELECT number FROM messages INDEXED BY sqlite_autoindex_messages_1 WHERE author = ? AND message = ?",
-          [.blob(row.author), .blob(row.message)]
-        ) { (row) throws(DatabaseError) in try row.integer(0) }
-        guard places == [row.number], place == row.number else { throw .corrupt(path: database.path, code: 0) }
-      }
-      checkedNumber = last
-      checkedCount += rows.count
-      let isLast = rows.count < ArchiveLimits.checkSlice
-      return ended(isLast ? .sound : .goingOn, unreadable: unreadableRows - before)
     } catch {
-      guard case .corrupt = error else { throw SessionStoreError(error) }
-      return ended(.damaged(after: from), unreadable: unreadableRows - before)
+      throw SessionStoreError(error)
     }
+    if let met = walk.damage {
+      note(met)
+      if checked.damagedAfter == nil { checked.damagedAfter = met.first - 1 }
+    }
+    for row in rows where !checked.isIndexDamaged {
+      do throws(DatabaseError) { try lookUp(row.number, row.author, row.message) } catch {
+        guard error.isDamage else { throw SessionStoreError(error) }
+        checked.isIndexDamaged = true
+        if checked.damagedAfter == nil { checked.damagedAfter = row.number - 1 }
+      }
+    }
+    checked.rows += rows.count
+    checked.number = walk.next ?? 0
+    let outcome: ArchiveCheck.Outcome =
+      walk.next != nil ? .goingOn : checked.damagedAfter.map { .damaged(after: $0) } ?? .sound
+    let check = ArchiveCheck(outcome: outcome, checked: checked.rows, unreadable: unreadableRows - before)
+    if outcome != .goingOn { checked = CheckedSoFar() }
+    return check
   }
 
-  private func ended(_ outcome: ArchiveCheck.Outcome, unreadable: Int) -> ArchiveCheck {
-    let check = ArchiveCheck(outcome: outcome, checked: checkedCount, unreadable: unreadable)
-    if outcome != .goingOn { (checkedNumber, checkedCount) = (0, 0) }
-    return check
+  /// Throws `corrupt` when a message does not stand in an index, or twice.
+  private func lookUp(_ number: Int64, _ author: [UInt8], _ message: [UInt8]) throws(DatabaseError) {
+    let places = try database.rows(
+      "SELECT number FROM messages INDEXED BY messages_by_id WHERE message = ? AND number = ?",
+      [.blob(message), .integer(number)], limit: 2
+    ) { (row) throws(DatabaseError) in try row.integer(0) }
+    let place = try database.first(
+      "SELECT number FROM messages INDEXED BY sqlite_autoindex_messages_1 WHERE author = ? AND message = ?",
+      [.blob(author), .blob(message)]
+    ) { (row) throws(DatabaseError) in try row.integer(0) }
+    guard places == [number], place == number else { throw .corrupt(path: database.path, code: 0) }
   }
 }

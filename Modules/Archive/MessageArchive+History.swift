@@ -22,6 +22,8 @@ package struct ArchivePage: Sendable, Equatable {
   package var messages: [ArchivedMessage]
   /// Where to go on; nil at the end.
   package var next: ArchiveCursor?
+  /// Messages between the first and the last looked at that could not be read, as far as their numbers tell.
+  package var unreadable: UInt64 = 0
 }
 
 extension MessageArchive {
@@ -34,50 +36,65 @@ extension MessageArchive {
   ) async throws(SessionStoreError) -> ArchivePage {
     try guarded { () throws(DatabaseError) in
       let blocked = withBlocked ? [] : try blockedPeers()
-      let limit = min(max(1, limit), ArchiveLimits.replaySlice)
       return try page(
-        "WHERE number > ? ORDER BY number LIMIT ?", [.integer(cursor?.number ?? 0), .integer(Int64(limit))],
-        limit: limit
-      ) { isShown($0, blocked) }
+        HistoryWalk(.rising, beyond: cursor?.number), Self.rising, rows: min(max(1, limit), ArchiveLimits.replaySlice)
+      ) { (row) throws(DatabaseError) in
+        guard let message = try read(row), isShown(message, blocked) else { return nil }
+        return message
+      }
     }
   }
 
+  static let rising =
+    "SELECT \(ArchiveSchema.messageColumns) FROM messages WHERE number >= ? ORDER BY number LIMIT ?"
+  private static let falling =
+    "SELECT \(ArchiveSchema.messageColumns) FROM messages WHERE number <= ? ORDER BY number DESC LIMIT ?"
+
+  /// - Parameters:
+  ///   - limit: ends the page when so many messages were taken.
+  ///   - taken: nil for a row that is not wanted, or that does not open, which it has counted then.
   private func page(
-    _ rest: String, _ values: [DatabaseValue], limit: Int, _ isTaken: (StoredMessage) -> Bool
+    _ start: HistoryWalk, _ sql: String, rows: Int, limit: Int = .max,
+    _ taken: (borrowing DatabaseRow) throws(DatabaseError) -> StoredMessage?
   ) throws(DatabaseError) -> ArchivePage {
-    var page = ArchivePage(messages: [], next: nil)
-    var (seen, last) = (0, Int64(0))
-    try database.each("SELECT \(ArchiveSchema.messageColumns) FROM messages \(rest)", values) {
-      (row) throws(DatabaseError) in
-      seen += 1
-      last = try row.integer(0)
-      if let message = try read(row), isTaken(message) {
-        page.messages.append(ArchivedMessage(cursor: ArchiveCursor(number: last), message: message))
-      }
-      return true
+    var (walk, page) = (start, ArchivePage(messages: [], next: nil))
+    let before = unreadableRows
+    try walk.run(database, sql, limit: rows) { (row) throws(DatabaseError) in
+      guard let message = try taken(row) else { return true }
+      page.messages.append(ArchivedMessage(cursor: ArchiveCursor(number: try row.integer(0)), message: message))
+      return page.messages.count < limit
     }
-    if seen == limit { page.next = ArchiveCursor(number: last) }
+    note(walk.damage)
+    page.next = walk.next.map { ArchiveCursor(number: $0) }
+    page.unreadable = UInt64(unreadableRows - before) + (walk.damage?.numbers ?? 0)
     return page
+  }
+
+  /// Kept for whoever asks how the history is.
+  func note(_ met: ArchiveDamage?) {
+    guard let met else { return }
+    if damage == nil { damage = met } else { damage?.join(met) }
   }
 
   /// Every message as a line of JSON (`MessageLine`), oldest first, those of blocked contacts too. Holds one slice at a
   /// time, and lets others at the archive between two; what is kept meanwhile is in it.
   ///
   /// - Parameter line: is given each line without its end; false ends the export.
-  /// - Returns: how many lines there were.
+  /// - Returns: how many lines there were, and how many messages could not be read.
   package nonisolated func export(
     after cursor: ArchiveCursor? = nil, _ line: (String) async -> Bool
-  ) async throws(SessionStoreError) -> Int {
-    var (next, count) = (cursor, 0)
+  ) async throws(SessionStoreError) -> (lines: Int, unreadable: UInt64) {
+    var (next, count, unreadable) = (cursor, 0, UInt64(0))
     repeat {
       let page = try await messages(after: next, limit: ArchiveLimits.replaySlice, withBlocked: true)
+      unreadable += page.unreadable
       for found in page.messages {
         count += 1
-        guard await line(MessageLine.text(of: found)) else { return count }
+        guard await line(MessageLine.text(of: found)) else { return (count, unreadable) }
       }
       next = page.next
     } while next != nil
-    return count
+    return (count, unreadable)
   }
 
   // MARK: Search
@@ -99,24 +116,15 @@ extension MessageArchive {
   ) async throws(SessionStoreError) -> ArchivePage {
     try guarded { () throws(DatabaseError) in
       let blocked = try blockedPeers()
-      var page = ArchivePage(messages: [], next: nil)
-      var (seen, last) = (0, Int64(0))
       var lowered: [UInt8] = []
-      try database.each(
-        "SELECT \(ArchiveSchema.messageColumns) FROM messages WHERE number < ? ORDER BY number DESC LIMIT ?",
-        [.integer(cursor?.number ?? .max), .integer(Int64(ArchiveLimits.searchSlice))]
+      return try page(
+        HistoryWalk(.falling, beyond: cursor?.number), Self.falling, rows: ArchiveLimits.searchSlice, limit: limit
       ) { (row) throws(DatabaseError) in
-        seen += 1
-        last = try row.integer(0)
-        let message = try matching(row, words, &lowered)
-        guard let message, conversation.map({ $0 == message.conversation }) ?? true,
-          isShown(message, blocked)
-        else { return true }
-        page.messages.append(ArchivedMessage(cursor: ArchiveCursor(number: last), message: message))
-        return page.messages.count < limit
+        guard let message = try matching(row, words, &lowered),
+          conversation.map({ $0 == message.conversation }) ?? true, isShown(message, blocked)
+        else { return nil }
+        return message
       }
-      if seen == ArchiveLimits.searchSlice || page.messages.count >= limit { page.next = ArchiveCursor(number: last) }
-      return page
     }
   }
 

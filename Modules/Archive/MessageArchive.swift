@@ -24,13 +24,13 @@ package actor MessageArchive: SessionStore {
   var phase = ArchivePhase.plain
   /// The number of the last message that a change of the phase has dealt with.
   var phaseNumber: Int64 = 0
-  /// The number of the last message that `checkNext` has read.
-  var checkedNumber: Int64 = 0
-  var checkedCount = 0
+  var checked = CheckedSoFar()
   /// Rows that could not be read when their turn came to be sealed.
   var leftPlain = 0
   /// Rows that were left out because they did not open, or were plain where all are sealed; counted at each reading.
   package internal(set) var unreadableRows = 0
+  /// What of the messages is damaged, as far as anybody has come upon it since the archive was opened.
+  package internal(set) var damage: ArchiveDamage?
   var insertsSinceTrim = 0
   var isGathering = false
   var gathered: [GatheredWrite] = []

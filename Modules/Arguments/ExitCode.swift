@@ -10,6 +10,8 @@ package enum ExitCode {
   package static let daemonNotRunning: Int32 = 4
   /// The state directory cannot be used.
   package static let stateUnusable: Int32 = 5
+  /// Of relaychatd wipe: there is no node in the directory.
+  package static let noNode: Int32 = 6
   /// What was scanned is of the peer, but made for another key than ours.
   package static let fingerprintDiffers: Int32 = 10
   /// What was scanned is of another peer than the one to be verified.

@@ -65,6 +65,21 @@ public struct StoreRecord: Codable, Sendable, Equatable {
       case plain, sealing, sealed, unsealing
     }
 
+    /// Messages that cannot be read because pages of the file are damaged.
+    public struct Damage: Codable, Sendable, Equatable {
+      /// At most so many.
+      public var messages: UInt64
+      /// The numbers of the first and the last.
+      public var first: Int64
+      public var last: Int64
+
+      public init(messages: UInt64, first: Int64, last: Int64) {
+        self.messages = messages
+        self.first = first
+        self.last = last
+      }
+    }
+
     public var phase: Phase
     /// The number of the last message dealt with while it is sealed, and the highest there is.
     public var done: Int64
@@ -73,10 +88,16 @@ public struct StoreRecord: Codable, Sendable, Equatable {
     public var bytesWrittenToday: UInt64
     public var bytesWrittenYesterday: UInt64
     public var isOverBudget: Bool
+    /// What a day may take before it is too much.
+    public var bytesPerDay: UInt64?
+    /// As far as it was come upon since the daemon started, which reads all messages once. Left out when there is none.
+    public var damage: Damage?
+    /// How often a message did not open, or was plain where all are sealed; left out when none was.
+    public var unopened: UInt64?
 
     public init(
       phase: Phase, done: Int64, total: Int64, bytesWrittenToday: UInt64, bytesWrittenYesterday: UInt64,
-      isOverBudget: Bool
+      isOverBudget: Bool, bytesPerDay: UInt64? = nil, damage: Damage? = nil, unopened: UInt64? = nil
     ) {
       self.phase = phase
       self.done = done
@@ -84,6 +105,9 @@ public struct StoreRecord: Codable, Sendable, Equatable {
       self.bytesWrittenToday = bytesWrittenToday
       self.bytesWrittenYesterday = bytesWrittenYesterday
       self.isOverBudget = isOverBudget
+      self.bytesPerDay = bytesPerDay
+      self.damage = damage
+      self.unopened = unopened
     }
   }
 
@@ -126,12 +150,16 @@ public struct StoreReport: Codable, Sendable, Equatable {
   public var settled: Int
   /// Names found to differ now; they are read from the plain store until another `store.verify` settles them.
   public var mismatches: Int
+  /// Where the sealed store alone counts, there is nothing to compare: so many values were opened instead, each of which
+  /// is as it was sealed. Left out while there is a plain store.
+  public var opened: Int?
 
-  public init(compared: Int, copied: Int, settled: Int, mismatches: Int) {
+  public init(compared: Int, copied: Int, settled: Int, mismatches: Int, opened: Int? = nil) {
     self.compared = compared
     self.copied = copied
     self.settled = settled
     self.mismatches = mismatches
+    self.opened = opened
   }
 }
 

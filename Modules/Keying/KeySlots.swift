@@ -24,7 +24,7 @@ package struct KeySlots: Equatable, Sendable {
     case code
   }
 
-  static let magic = Array("RCkeys.1".utf8)
+  package static let magic = Array("RCkeys.1".utf8)
   static let format: UInt8 = 1
   package static let storeIDByteCount = 16
   static let checksumByteCount = 8

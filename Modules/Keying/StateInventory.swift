@@ -19,7 +19,7 @@ package struct StateInventory: Equatable, Sendable {
   package static let slotFile = "keys.v1"
   package static let backup = "keys.v1.bak"
   package static let draft = "keys.v1.tmp"
-  static let mark = "wiping"
+  package static let mark = "wiping"
   static let markDraft = "wiping.tmp"
   static let lock = "lock"
   static let quarantine = "quarantine"

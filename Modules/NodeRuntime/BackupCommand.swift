@@ -10,7 +10,8 @@ internal import Streams
 /// `relaychatd backup FILE`: everything that a node keeps, in one file that a passphrase opens.
 ///
 /// The entries are files of the state directory: the slot file, with one slot for that passphrase, and copies of the
-/// databases as they were at one moment each. A daemon may run meanwhile.
+/// databases as they were at one moment each, made in memory: nothing is written into the state directory, which may be
+/// full or read-only. A daemon may run meanwhile.
 enum BackupCommand {
   static let table = Command(
     "relaychatd backup", summary: "write a node into one sealed file",
@@ -28,7 +29,8 @@ enum BackupCommand {
     ])
 
   static let passphraseOption = CommandOption(
-    "backup-passphrase-fd", value: "NUMBER", help: "Read the passphrase of the backup from this descriptor.",
+    "backup-passphrase-fd", value: "NUMBER",
+    help: "Read the passphrase of the backup from this descriptor: its first line.",
     environment: "RELAYCHAT_BACKUP_PASSPHRASE_FD")
 
   static func passphrase(_ context: OfflineContext, prompt: String) throws(DaemonError) -> Secret {
@@ -53,13 +55,15 @@ enum BackupCommand {
         return try custody.slotFile(openedBy: .passphrase(Secret(copying: secret.bytes)), of: keys)
       }
     }
+    let use = StateUse(of: context.statePath)
+    defer { withExtendedLifetime(use) {} }
     do throws(BackupError) {
       var writer = try BackupWriter(
         path: path, passphrase: secret, wallMilliseconds: TimeSource.system.wallMilliseconds(),
         surroundings: context.surroundings)
       if let slots { try writer.entry(StateInventory.slotFile, slots.rawSpan) }
       for name in StateFiles.databases where inventory.state.contains(name) {
-        try add(context.statePath + "/" + name, as: name, to: &writer)
+        try add(context.statePath + "/" + name, as: name, isInUse: use.isOfAnother, to: &writer)
       }
       try writer.finish()
     } catch {
@@ -69,26 +73,21 @@ enum BackupCommand {
   }
 
   private static func add(
-    _ path: String, as name: String, to writer: inout BackupWriter
+    _ path: String, as name: String, isInUse: Bool, to writer: inout BackupWriter
   ) throws(BackupError) {
-    let copy = path + ".copy"
-    _ = unsafe unlink(copy)
-    defer { _ = unsafe unlink(copy) }
-    do throws(DatabaseError) { try SQLiteDatabase.snapshot(of: path, to: copy) } catch {
+    let copy: DatabaseCopy
+    do throws(DatabaseError) { copy = try SQLiteDatabase.snapshot(of: path, isInUse: isInUse) } catch {
       throw .file(FileSystemError(.read, path: path, code: error.isFull ? ENOSPC : EIO))
     }
-    let descriptor = unsafe open(copy, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .file(FileSystemError(.open, path: copy, code: errno)) }
-    defer { close(descriptor) }
-    var facts = stat()
-    guard unsafe fstat(descriptor, &facts) == 0 else { throw .file(FileSystemError(.open, path: copy, code: errno)) }
-    try writer.begin(name, byteCount: UInt64(facts.st_size))
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-      guard count >= 0 else { throw .file(FileSystemError(.read, path: copy, code: errno)) }
-      guard count > 0 else { return }
-      try writer.append(buffer.rawSpan.extracting(0..<count))
+    try writer.begin(name, byteCount: UInt64(copy.byteCount))
+    var offset = 0
+    while offset < copy.byteCount {
+      let bytes: [UInt8]
+      do throws(DatabaseError) { bytes = try copy.bytes(from: offset, count: 1 << 16) } catch {
+        throw .file(FileSystemError(.read, path: path, code: EIO))
+      }
+      try writer.append(bytes.rawSpan)
+      offset += bytes.count
     }
   }
 }

@@ -37,6 +37,14 @@ enum DaemonCommand {
         CommandOption(
           "keep-megabytes", value: "MB", help: "The oldest go when the history is larger; 128 unless told.",
           key: "node.keep-megabytes"),
+        CommandOption(
+          "seal-days", value: "DAYS",
+          help: "Days without trouble before a step of store migrate is taken, 0 to 365; 7 unless told.",
+          key: "store.seal-days"),
+        CommandOption(
+          "seal-restarts", value: "COUNT",
+          help: "Restarts without trouble before a step of store migrate is taken, 0 to 100; 3 unless told.",
+          key: "store.seal-restarts"),
       ] + KeySource.options + [
         CommandOption(
           "socket", value: "PATH", help: "The control socket.", environment: "RELAYCHAT_SOCKET", key: "control.socket"),

@@ -3,6 +3,7 @@ internal import Arguments
 internal import Glibc
 internal import Identities
 internal import Links
+internal import Storing
 internal import Telemetry
 internal import Transports
 
@@ -23,6 +24,8 @@ struct DaemonConfiguration: Sendable {
   var statePath: String
   var key: KeySource?
   var retention = RetentionPolicy()
+  /// What a step of the move into the sealed form waits for.
+  var proving = Migration.Settings(beginsByItself: false)
   var socketPath: String
   var group: String?
   var logLevel: LogLevel
@@ -46,6 +49,10 @@ struct DaemonConfiguration: Sendable {
       }
       if let megabytes = try settings.integer("keep-megabytes", in: 1...1_048_576) {
         retention.bytes = UInt64(megabytes) << 20
+      }
+      if let days = try settings.integer("seal-days", in: NodeRuntimeLimits.sealDays) { proving.days = days }
+      if let restarts = try settings.integer("seal-restarts", in: NodeRuntimeLimits.sealRestarts) {
+        proving.restarts = restarts
       }
     } catch {
       throw .setting(error)

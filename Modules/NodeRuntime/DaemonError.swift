@@ -34,6 +34,9 @@ enum DaemonError: Error {
   /// `wipe` without the word that it is meant.
   case notMeant
   case wipeIncomplete([String])
+  case wipeNames(path: String, WipeNameFault)
+  /// Where one is to be wiped; files of its names that are none of a node.
+  case noNode(path: String, foreign: [String])
   case noSuchVerb(String)
   /// `init` was not told what is to hold the key.
   case noKeyChosen
@@ -57,6 +60,8 @@ enum DaemonError: Error {
     case .backup(_, let error): error.exitCode
     case .foreignFiles, .nodeIsThere: ExitCode.stateUnusable
     case .wipeIncomplete: ExitCode.failure
+    case .wipeNames: ExitCode.usage
+    case .noNode: ExitCode.noNode
     case .noKeyNamed: ExitCode.keysMissing
     case .stateRestored: ExitCode.stateRestored
     case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
@@ -112,6 +117,20 @@ enum DaemonError: Error {
       return
         "\(shown(path)) holds other files (\(shown(names.prefix(3).joined(separator: ", ")))); name an empty directory."
     case .notMeant: return "A wipe cannot be taken back; add --yes when it is meant."
+    case .wipeNames(let path, let fault):
+      let what =
+        switch fault {
+        case .missing: "is not there"
+        case .link: "is a link; name the file itself"
+        case .noFile: "is no file"
+        case .unreadable(let code): "cannot be looked at: \(text(code))"
+        }
+      return "What was named with --also, \(shown(path)), \(what). Nothing was removed, and all of the node is left."
+    case .noNode(let path, let foreign) where foreign.isEmpty:
+      return "There is no node in \(shown(path)), and nothing was touched; name its directory with --state."
+    case .noNode(let path, let foreign):
+      return
+        "There is no node in \(shown(path)): its \(shown(foreign.prefix(3).joined(separator: ", "))) is of something else, and nothing was touched; remove it yourself, or name another directory with --state."
     case .wipeIncomplete(let paths):
       return "Not all could be removed: \(shown(paths.prefix(3).joined(separator: ", "))); remove it yourself."
     case .noSuchVerb(let verb): return "There is no \(shown(verb)); say list, add, change or remove."

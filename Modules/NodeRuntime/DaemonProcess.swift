@@ -23,7 +23,8 @@ enum DaemonProcess {
     if !isProtected { log.error("the memory of this process may end up in a core file: the kernel does not forbid it") }
     let state = try openState(configuration.statePath)
     let vault = try await StateVault.open(
-      state, keys: configuration.key, environment: environment, wall: { TimeSource.system.wallMilliseconds() })
+      state, keys: configuration.key, environment: environment, proving: configuration.proving,
+      wall: { TimeSource.system.wallMilliseconds() })
     let (plain, archive) = (vault.store, vault.archive)
     let clock: FlooredClock
     do {
@@ -71,7 +72,9 @@ enum DaemonProcess {
     let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
     let parts = NodeParts(
       node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events),
-      clock: clock, keeper: StoreKeeper(store: vault.migrating, time: time, log: log.labelled("store")),
+      clock: clock,
+      keeper: StoreKeeper(
+        store: vault.migrating, directory: state.path, time: time, log: log.labelled("store")),
       history: HistoryKeeper(
         archive: archive, policy: configuration.retention, isClockSynchronised: { SystemClock.isSynchronised },
         time: time, log: log.labelled("history")), stop: stop,

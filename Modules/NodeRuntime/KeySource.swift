@@ -57,7 +57,9 @@ struct KeySource: Sendable, Equatable {
         + "file:PATH with 64 hexadecimal digits.",
       environment: "RELAYCHAT_KEY", key: "node.key"),
     CommandOption(
-      "passphrase-fd", value: "NUMBER", help: "Read the passphrase from this descriptor and not from the terminal.",
+      "passphrase-fd", value: "NUMBER",
+      help:
+        "Read the passphrase from this descriptor and not from the terminal: its first line, as it is encoded there.",
       environment: "RELAYCHAT_PASSPHRASE_FD"),
     CommandOption(
       "insecure-file-key", help: "The key file may lie beside what it protects, which then protects nothing.",
@@ -80,6 +82,9 @@ struct KeySource: Sendable, Equatable {
 
 /// A passphrase from a descriptor or a terminal: one line.
 enum PassphraseInput {
+  /// Bytes that are counted of a line that is too long: whoever hands in a disk is not waited for.
+  private static let largestLine = 1 << 20
+
   /// - Returns: nothing where there is neither a readable descriptor nor a terminal.
   static func read(descriptor: Int32?, prompt: String) -> Secret? {
     if let descriptor { return line(from: descriptor) }
@@ -98,8 +103,9 @@ enum PassphraseInput {
     return secret
   }
 
-  /// Up to the end of the line, which is no part of it. A byte more than is taken is kept, so that too long is told.
-  private static func line(from descriptor: Int32) -> Secret? {
+  /// Up to the end of the line, which is no part of it. Of a line that is too long the size is right and the content is
+  /// not, so that it is refused with the size that it has.
+  static func line(from descriptor: Int32) -> Secret? {
     let limit = KeyingLimits.passphraseBytes + 1
     var count = 0
     var isReadable = true
@@ -115,6 +121,11 @@ enum PassphraseInput {
       }
     }
     guard isReadable else { return nil }
+    if count == limit {
+      var byte: UInt8 = 0
+      while count < largestLine, unsafe Glibc.read(descriptor, &byte, 1) == 1, byte != 10 { count += 1 }
+      return Secret(count: count) { _ in }
+    }
     return Secret(copying: whole.bytes.extracting(0..<count))
   }
 }

@@ -15,7 +15,8 @@ enum KeysCommand {
     options: [
       OfflineCommand.stateOption,
       CommandOption("new", value: "HOLDER", help: "The new holder, in the words of --key."),
-      CommandOption("new-passphrase-fd", value: "NUMBER", help: "Read the new passphrase from this descriptor."),
+      CommandOption(
+        "new-passphrase-fd", value: "NUMBER", help: "Read the new passphrase from this descriptor: its first line."),
     ] + KeySource.options,
     arguments: [
       CommandArgument("VERB", help: "list, add, change or remove.", isOptional: true),

@@ -9,4 +9,8 @@ enum NodeRuntimeLimits {
   static let searchSlices = 20
   /// How often a store looks whether it may go on with its move: what it waits for is counted in days.
   static let storeInterval: Duration = .seconds(3_600)
+  /// Days and restarts without trouble that a step of that move may be told to wait for: none is as good as
+  /// `store migrate --now`, and nobody waits longer than a year.
+  static let sealDays = 0...365
+  static let sealRestarts = 0...100
 }

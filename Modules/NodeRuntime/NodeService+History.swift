@@ -17,18 +17,21 @@ extension NodeService {
     }
     var cursor = parameters.before.map { ArchiveCursor(number: $0) }
     var found: [MessageRecord] = []
+    var unreadable: UInt64 = 0
     do throws(SessionStoreError) {
       for _ in 0..<NodeRuntimeLimits.searchSlices {
         let page = try await vault.archive.searchSlice(
           words, in: conversation, before: cursor, limit: parameters.limit - found.count)
         for one in page.messages { found.append(await node.record(of: one.message)) }
         cursor = page.next
+        unreadable += page.unreadable
         if !found.isEmpty || cursor == nil { break }
       }
     } catch {
       throw ControlError(.internal, "The archive does not answer.")
     }
-    return MessagePage(messages: found, next: cursor?.number)
+    return MessagePage(
+      messages: found, next: cursor?.number, unreadable: unreadable > 0 ? unreadable : nil)
   }
 
   func page(_ parameters: PageParameters) async throws(ControlError) -> MessagePage {
@@ -37,7 +40,8 @@ extension NodeService {
         after: parameters.after.map { ArchiveCursor(number: $0) }, limit: parameters.limit, withBlocked: true)
       var records: [MessageRecord] = []
       for one in page.messages { records.append(await node.record(of: one.message)) }
-      return MessagePage(messages: records, next: page.next?.number)
+      return MessagePage(
+        messages: records, next: page.next?.number, unreadable: page.unreadable > 0 ? page.unreadable : nil)
     } catch {
       throw ControlError(.internal, "The archive does not answer.")
     }

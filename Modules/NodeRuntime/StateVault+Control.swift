@@ -35,8 +35,11 @@ extension StateVault {
     let report = try await Self.asking { () async throws(StoreError) in
       try await migrating.verify { progress.show($0) }
     }
+    let phase = try await Self.asking { () async throws(StoreError) in try await migrating.status().migration.phase }
+    let isAlone = phase == .sealed
     return StoreReport(
-      compared: report.compared, copied: report.copied, settled: report.settled, mismatches: report.mismatches)
+      compared: isAlone ? 0 : report.compared, copied: report.copied, settled: report.settled,
+      mismatches: report.mismatches, opened: isAlone ? report.compared : nil)
   }
 
   func rollBack() async throws(ControlError) -> StoreRecord {
@@ -55,9 +58,15 @@ extension StateVault {
       case .sealed: .sealed
       case .unsealing: .unsealing
       }
+    let damage = await archive.damage.map {
+      StoreRecord.History.Damage(messages: $0.numbers, first: $0.first, last: $0.last)
+    }
+    let unopened = await archive.unreadableRows
     return StoreRecord.History(
       phase: phase, done: sealing.done, total: sealing.total, bytesWrittenToday: account.bytesToday,
-      bytesWrittenYesterday: account.bytesYesterday, isOverBudget: account.isOverBudget)
+      bytesWrittenYesterday: account.bytesYesterday, isOverBudget: account.isOverBudget,
+      bytesPerDay: ArchiveLimits.bytesWrittenPerDay, damage: damage,
+      unopened: unopened > 0 ? UInt64(unopened) : nil)
   }
 
   private func moving() throws(ControlError) -> MigratingStore {

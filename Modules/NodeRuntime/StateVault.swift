@@ -24,7 +24,8 @@ struct StateVault: Sendable {
   let progress = StoreProgressBoard()
 
   static func open(
-    _ state: StateDirectory, keys: KeySource?, environment: [String: String], wall: @escaping @Sendable () -> UInt64
+    _ state: StateDirectory, keys: KeySource?, environment: [String: String],
+    proving: Migration.Settings = Migration.Settings(beginsByItself: false), wall: @escaping @Sendable () -> UInt64
   ) async throws(DaemonError) -> StateVault {
     let custody = KeyCustody(directory: state.path, surroundings: .system(environment: environment))
     let inventory = try inventory(of: custody)
@@ -41,12 +42,12 @@ struct StateVault: Sendable {
       _ = try keying { () throws(KeyingError) in try custody.create(with: provider, isMigration: true).stateCounter }
     }
     let opened = try keying { () throws(KeyingError) in try custody.open(with: provider, isCounted: false) }
-    return try await sealed(state, custody, opened, isEmpty: inventory.state.isEmpty, wall)
+    return try await sealed(state, custody, opened, isEmpty: inventory.state.isEmpty, proving, wall)
   }
 
   private static func sealed(
     _ state: StateDirectory, _ custody: KeyCustody, _ opened: consuming OpenedKeys, isEmpty: Bool,
-    _ wall: @escaping @Sendable () -> UInt64
+    _ proving: Migration.Settings, _ wall: @escaping @Sendable () -> UInt64
   ) async throws(DaemonError) -> StateVault {
     let key = HeldKey(Secret(copying: opened.dataKey.bytes))
     let provider = SealedFileProvider(path: state.storePath, storeID: opened.storeID, random: .system) {
@@ -56,7 +57,7 @@ struct StateVault: Sendable {
     let store: MigratingStore
     do {
       store = try MigratingStore(
-        plainPath: state.plainPath, provider: provider, settings: Migration.Settings(beginsByItself: false),
+        plainPath: state.plainPath, provider: provider, settings: proving,
         mayBegin: isEmpty, beginsSealed: isEmpty, proof: counter.proof, wall: wall)
     } catch {
       guard case .migration(.disproved) = error, let verdict = counter.verdict else { throw .store(error) }

@@ -53,6 +53,18 @@ package enum PeerText {
       separator: ":")
   }
 
+  /// Day and time here, `YYYY-MM-DD HH:MM:SS`.
+  ///
+  /// - Parameter milliseconds: since 1970.
+  package static func moment(_ milliseconds: UInt64) -> String {
+    var seconds = time_t(Int64(clamping: milliseconds / 1_000))
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&seconds, &parts) != nil else { return "at an unknown time" }
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let day = unsafe "\(Int(parts.tm_year) + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    return day + " " + time(Int64(clamping: milliseconds))
+  }
+
   /// Seconds in the unit that says enough: `12 s`, `5 min`, `3 h`, `2 d`.
   package static func age(_ seconds: Double) -> String {
     let whole = seconds.isFinite ? Int(min(max(0, seconds), 1e9)) : 0

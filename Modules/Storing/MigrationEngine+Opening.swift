@@ -99,10 +99,11 @@ extension MigrationEngine {
     } catch {
       sealed = nil
       sealedError = error
-      if case .noKey = error {
-        migration.troubled(.keyFetch, now: wall())
-      } else {
-        migration.troubled(.open, now: wall())
+      switch error {
+      case .noKey: migration.troubled(.keyFetch, now: wall())
+      // A process that died while it made the sealed store left a file without a beginning; nothing was in it yet.
+      case .missing where migration.phase == .plain: break
+      default: migration.troubled(.open, now: wall())
       }
     }
   }

@@ -87,6 +87,88 @@ import Testing
     clear()
   }
 
+  /// Lines of an export, by number.
+  private func export(_ archive: MessageArchive) async throws -> (texts: [String], unreadable: UInt64) {
+    var texts: [String] = []
+    let end = try await archive.export { line in
+      texts.append(line)
+      return texts.count < 5_000
+    }
+    return (texts, end.unreadable)
+  }
+
+  @Test func exportAndSearchStepOverDamagedMessagesAndCountThem() async throws {
+    try await fill(1_000)
+    try spoil { $0 % 10 == 4 }
+    let archive = try open()
+    let (texts, unreadable) = try await export(archive)
+    #expect(unreadable > 0 && texts.count + Int(unreadable) == 1_000 && Set(texts).count == texts.count)
+    let numbers = texts.compactMap { Int($0.dropFirst(#"{"number":"#.count).prefix { $0 != "," }) }
+    #expect(numbers == numbers.sorted() && numbers.count == texts.count)
+    let damage = try #require(await archive.damage)
+    #expect(damage.numbers == unreadable && !numbers.contains(Int(damage.first)) && !numbers.contains(Int(damage.last)))
+    var (found, passed, cursor) = (0, UInt64(0), ArchiveCursor?.none)
+    repeat {
+      let page = try await archive.searchSlice(
+        #require(SearchWords("message")), in: nil, before: cursor, limit: 5_000)
+      found += page.messages.count
+      passed += page.unreadable
+      cursor = page.next
+    } while cursor != nil
+    #expect(found == texts.count && passed == unreadable)
+    #expect(try await outcome(archive).outcome == .damaged(after: damage.first - 1))
+    #expect(try await archive.messages(after: nil, limit: 10).messages.count == 10)
+  }
+
+  @Test(arguments: [62_598, 40_000, 30_000, 100_000]) func exportOfAFileThatWasCutOffEnds(_ size: Int) async throws {
+    try await fill(1_000)
+    do { try SQLiteDatabase(path: path, migrations: [], isMigrating: false).checkpoint() }
+    unsafe truncate(path, off_t(size))
+    // Where the tables of the contacts are gone the file is refused.
+    guard let archive = try? open() else { return }
+    let (texts, unreadable) = try await export(archive)
+    #expect(Set(texts).count == texts.count && unreadable > 0 && texts.count + Int(unreadable) == 1_000)
+  }
+
+  @Test func exportOfPagesThatPointInCirclesEnds() async throws {
+    try await fill(1_000)
+    try circle()
+    let archive = try open()
+    let (texts, unreadable) = try await export(archive)
+    #expect(Set(texts).count == texts.count && unreadable > 0 && texts.count < 1_000)
+    _ = try await outcome(archive)
+  }
+
+  @Test func walkThroughAFileThatSaysItIsEndlessEnds() async throws {
+    try await fill(1_000)
+    try spoil { $0 % 3 == 1 }
+    do {
+      let database = try SQLiteDatabase(path: path, migrations: [], isMigrating: false)
+      try database.execute("UPDATE sqlite_sequence SET seq = \(Int64.max)")
+    }
+    try spoil { $0 > 10 }
+    let archive = try open()
+    let (texts, _) = try await export(archive)
+    #expect(!texts.isEmpty && Set(texts).count == texts.count)
+  }
+
+  /// Puts the first leaf of the messages in the place of every other one.
+  private func circle() throws {
+    var pages: [Int] = []
+    do {
+      let database = try SQLiteDatabase(path: path, migrations: [], isMigrating: false)
+      try database.checkpoint()
+      pages = try database.rows(
+        "SELECT pageno FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf' ORDER BY path", limit: 1_000
+      ) { (row) throws(DatabaseError) in try row.number(0, as: Int.self) }
+    }
+    let file = unsafe Glibc.open(path, O_RDWR)
+    defer { close(file) }
+    var first = [UInt8](repeating: 0, count: 4_096)
+    _ = unsafe pread(file, &first, first.count, (pages[0] - 1) * 4_096)
+    for page in pages.dropFirst() { _ = unsafe pwrite(file, first, first.count, (page - 1) * 4_096) }
+  }
+
   /// Overwrites the first page of a table.
   private func spoilRoot(of table: String) throws {
     let root = try {

@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Keying
+import Primitives
 import Storing
 import TestKit
 import Testing
@@ -100,7 +101,96 @@ struct OfflineCommandTests {
     #expect(place.run(["wipe", "--state", place.state, "--yes", "--also", place.path + "/key"]) == 0)
     #expect(!place.files(place.state).contains { $0 != "lock" })
     #expect(!place.files(place.path).contains("key"))
-    #expect(place.run(["wipe", "--state", place.state, "--yes"]) == 0, "a second one finds nothing to do")
+    #expect(place.run(["wipe", "--state", place.state, "--yes"]) == 6, "a second one finds no node")
+    #expect(place.files(place.state).allSatisfy { $0 == "lock" })
+  }
+
+  @Test func wipeOfAPlaceWithoutANodeTouchesNothing() async throws {
+    let place = try Place()
+    #expect(place.run(["wipe", "--yes", "--state", place.path + "/typo"]) == 6)
+    #expect(place.files(place.path) == ["key"], "nor is a directory made")
+    // Files of these names that are of another program.
+    let other = place.path + "/other"
+    try FileManager.default.createDirectory(
+      atPath: other, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    for name in ["archive.db", "store.db", "keys.v1.bak"] {
+      try "SQLite format 3\0 of another program".write(
+        toFile: other + "/" + name, atomically: false, encoding: .utf8)
+    }
+    let before = place.files(other).map { FileManager.default.contents(atPath: other + "/" + $0) }
+    #expect(place.run(["wipe", "--yes", "--state", other]) == 6)
+    #expect(place.files(other).map { FileManager.default.contents(atPath: other + "/" + $0) } == before)
+  }
+
+  @Test(arguments: [true, false]) func wipeTakesWhatIsANodeHoweverLittleOfItIsSound(isSealed: Bool) async throws {
+    let place = try Place()
+    if isSealed { #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0) }
+    do { try await place.open(isSealed ? place.source : nil).store.put(Self.values, isErasing: false) }
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: place.state + "/archive.db"))
+    #expect(place.run(["wipe", "--yes", "--state", place.state]) == 0)
+    #expect(place.files(place.state) == ["lock"] || place.files(place.state).isEmpty)
+  }
+
+  @Test func wipeIsRefusedWhereAFileNamedBesidesIsMissingOrALink() async throws {
+    let place = try Place()
+    #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    try FileManager.default.createSymbolicLink(
+      atPath: place.path + "/link", withDestinationPath: place.path + "/key")
+    for name in ["/none", "/link", "/state"] {
+      #expect(place.run(["wipe", "--yes", "--state", place.state, "--also", place.path + name]) == 2, "\(name)")
+    }
+    #expect(place.files(place.state).contains("keys.v1") && place.files(place.path).contains("key"))
+  }
+
+  @Test func wipeOnADiskWithoutRoomIsMarkedInTheLockAndGoesOn() async throws {
+    let place = try Place()
+    #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    do { try await place.open(place.source).store.put(Self.values, isErasing: false) }
+    let mark = try #require(WipeMark(paths: [place.path + "/key"]))
+    #expect(SpacelessMark.write(mark, in: place.state))
+    let names = place.files(place.state)
+    #expect(names.contains("wiping") && !names.contains("lock"))
+    await #expect(throws: DaemonError.self) { _ = try await place.open(place.source) }
+    try "x".write(toFile: place.path + "/more", atomically: false, encoding: .utf8)
+    #expect(
+      place.run(["wipe", "--yes", "--state", place.state, "--also", place.path + "/more"]) == 1,
+      "it was not named when the wipe began")
+    #expect(!place.files(place.state).contains { $0 != "lock" })
+    #expect(place.files(place.path) == ["more", "state"])
+  }
+
+  @Test(arguments: [true, false]) func backupLeavesNothingInTheStateAndNeedsNoRoomThere(isSealed: Bool) async throws {
+    let place = try Place()
+    if isSealed { #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0) }
+    do { try await place.open(isSealed ? place.source : nil).store.put(Self.values, isErasing: false) }
+    let before = place.files(place.state)
+    // Nothing can be made beside the databases.
+    for name in ["plain.db", "store.db", "archive.db"] {
+      for end in ["-shm", ".copy"] {
+        try FileManager.default.createSymbolicLink(
+          atPath: place.state + "/" + name + end, withDestinationPath: "/nowhere")
+      }
+    }
+    let options = ["--state", place.state, "--backup-passphrase-fd", "{fd}"] + (isSealed ? ["--key", place.key] : [])
+    #expect(place.run(["backup", place.backup] + options, passphrase: "open sesame") == 0)
+    #expect(place.files(place.state).filter { !$0.hasSuffix("-shm") && !$0.hasSuffix(".copy") } == before)
+    let target = place.path + "/other"
+    let restore = ["restore", place.backup, "--state", target, "--backup-passphrase-fd", "{fd}"]
+    #expect(place.run(restore + (isSealed ? ["--key", place.key] : []), passphrase: "open sesame") == 0)
+    let restored = try await place.open(isSealed ? place.source : nil, in: target)
+    for (name, value) in Self.values { #expect(try await restored.store.get(name) == value) }
+  }
+
+  @Test func copiesThatAnEarlierVersionLeftAreRemoved() throws {
+    let place = try Place()
+    try FileManager.default.createDirectory(atPath: place.state, withIntermediateDirectories: false)
+    for name in ["plain.db.copy", "archive.db.copy", "archive.db.copy-journal", "archive.db", "notes.copy"] {
+      try "in the clear".write(toFile: place.state + "/" + name, atomically: false, encoding: .utf8)
+    }
+    #expect(
+      BackupLeftovers.remove(from: place.state) == ["plain.db.copy", "archive.db.copy", "archive.db.copy-journal"])
+    #expect(place.files(place.state) == ["archive.db", "notes.copy"])
+    #expect(BackupLeftovers.remove(from: place.state).isEmpty)
   }
 
   @Test func waysToTheKeysAreAddedAndTakenAway() async throws {
@@ -118,5 +208,23 @@ struct OfflineCommandTests {
     pipe.fileHandleForWriting.write(Data("sesame\n".utf8))
     let vault = try await place.open(KeySource(.passphrase(descriptor: pipe.fileHandleForReading.fileDescriptor)))
     #expect(try await vault.store.get("name 3") == Self.values[3].value)
+  }
+
+  @Test func ofAPassphraseTheFirstLineCountsAndTooLongIsToldWithItsSize() throws {
+    func read(_ text: String) throws -> Int? {
+      let pipe = Pipe()
+      pipe.fileHandleForWriting.write(Data(text.utf8))
+      try pipe.fileHandleForWriting.close()
+      return PassphraseInput.read(descriptor: pipe.fileHandleForReading.fileDescriptor, prompt: "")?.count
+    }
+    #expect(try read("sesame\nsecond line\n") == 6)
+    #expect(try read("sesame") == 6)
+    #expect(try read(String(repeating: "a", count: 1_024) + "\n") == 1_024)
+    #expect(try read(String(repeating: "a", count: 5_000) + "\nmore") == 5_000)
+    #expect(try read(String(repeating: "a", count: 1_025)) == 1_025)
+    let place = try Place()
+    let options = ["--state", place.state, "--key", "passphrase", "--passphrase-fd", "{fd}"]
+    #expect(place.run(["init"] + options, passphrase: String(repeating: "a", count: 2_000)) == 2)
+    #expect(!place.files(place.state).contains("keys.v1"))
   }
 }

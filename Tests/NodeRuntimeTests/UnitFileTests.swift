@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import Identities
+import Storing
 import Testing
 import Transports
 
@@ -50,6 +51,34 @@ struct UnitFileTests {
     #expect(configuration.transports.map(\.options.scheme) == ["bluez"])
     #expect(
       configuration.socketPath == "/run/relaychat/control.sock" && configuration.statePath == "/var/lib/relaychat")
+  }
+
+  private func proving(_ words: [String], file: String = "") throws(DaemonError) -> (days: Int, restarts: Int) {
+    let path = NSTemporaryDirectory() + "sealing-\(UUID().uuidString).conf"
+    _ = FileManager.default.createFile(
+      atPath: path, contents: Data("[transport.bluez]\nadapter = hci0\n\(file)".utf8))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let command = DaemonCommand.table(transports: [bluez])
+    let parsed: ParsedCommand
+    do { parsed = try command.parse(words + ["--config", path]) } catch { throw .usage(error) }
+    guard case .run(let invocation) = parsed else { throw .notMeant }
+    let proving = try DaemonConfiguration(
+      invocation, command: command, environment: [:], user: 1_000, factories: [bluez]
+    ).proving
+    #expect(!proving.beginsByItself)
+    return (proving.days, proving.restarts)
+  }
+
+  @Test func daysAndRestartsOfTheMoveAreSettingsWithLimits() throws {
+    #expect(try proving([]) == (7, 3))
+    #expect(try proving(["--seal-days", "30", "--seal-restarts", "0"]) == (30, 0))
+    #expect(try proving([], file: "[store]\nseal-days = 2\nseal-restarts = 5\n") == (2, 5))
+    #expect(try proving(["--seal-days", "1"], file: "[store]\nseal-days = 2\n") == (1, 3))
+    for words in [["--seal-days", "366"], ["--seal-days", "x"], ["--seal-restarts", "101"], ["--seal-restarts=-1"]] {
+      #expect(throws: DaemonError.self) { _ = try proving(words) }
+    }
+    #expect(throws: DaemonError.self) { _ = try proving([], file: "[store]\nseal-days = 9999\n") }
+    #expect(throws: DaemonError.self) { _ = try proving([], file: "[store]\nseal-day = 2\n") }
   }
 
   @Test func directoriesAreThoseOfTheProgram() throws {

@@ -149,6 +149,23 @@ import Testing
     }
   }
 
+  /// What a process leaves that dies in its first step: a file of no bytes, one with a schema and no header, one that was
+  /// begun and holds nothing.
+  @Test(arguments: 0...2) func aBeginningThatWasKilledIsNoTrouble(_ cut: Int) throws {
+    do { try open(still).put("a", [1]) }
+    switch cut {
+    case 0: directory.write([], to: "store.db")
+    case 1: _ = try SQLiteDatabase(path: directory.store, migrations: SealedFile.migrations)
+    default: _ = try openSealed(directory)
+    }
+    let engine = try open()
+    #expect(Migration.Trouble.allCases.allSatisfy { trouble(engine, $0) == 0 })
+    #expect(engine.migration.phase == .plain)
+    _ = try engine.advance(isImpatient: true) { _ in }
+    #expect(try engine.migration.phase == .sealed && engine.get("a") == [1])
+    #expect(Migration.Trouble.allCases.allSatisfy { trouble(engine, $0) == 0 })
+  }
+
   @Test func aKeyThatCannotBeHadDoesNotEvenBegin() throws {
     faults.now = [.keyFetch]
     let engine = try open()
