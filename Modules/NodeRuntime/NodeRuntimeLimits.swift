@@ -9,4 +9,7 @@ enum NodeRuntimeLimits {
   static let searchSlices = 20
   /// How often a store looks whether it may go on with its move: what it waits for is counted in days.
   static let storeInterval: Duration = .seconds(3_600)
+  /// How often the files of a sealed node remember how far each is, where anything was written: what is put back from a
+  /// copy of less than this before a kill goes unnoticed, and a card is written to a few thousand times a day at most.
+  static let recordInterval: Duration = .seconds(30)
 }

@@ -76,4 +76,15 @@ package actor MigratingStore: KeyValueStore {
 
   /// The plain store alone counts again, until `migrate`. Refused once the plain store is deleted.
   package func rollback() throws(StoreError) { try engine.rollBack() }
+
+  /// Rises with everything that is written to either store.
+  package func writes() -> UInt64 {
+    (engine.plain?.database.bytesLogged ?? 0) &+ (engine.sealed?.generation ?? 0)
+  }
+
+  /// Copies the logs back into the files, so that each file alone is its whole store.
+  package func checkpoint() throws(StoreError) {
+    do { try engine.plain?.database.checkpoint() } catch { throw .database(error) }
+    do { try engine.sealed?.checkpoint() } catch { throw .sealed(error) }
+  }
 }

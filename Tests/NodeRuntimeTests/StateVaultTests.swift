@@ -1,8 +1,10 @@
 import Archive
 import ControlAPI
 import Foundation
+import Identities
 import Keying
 import Primitives
+import Sessions
 import Storing
 import TestKit
 import Testing
@@ -89,12 +91,14 @@ struct StateVaultTests {
       let plain = try await folder.open(nil)
       try await plain.store.put(values, isErasing: false)
     }
-    let first = try await folder.open(folder.source())
-    #expect(try await first.record().phase == .plain)
-    #expect(try await first.migrate(isImpatient: false).phase == .doubleWrite)
-    #expect(try await first.verify().mismatches == 0)
-    #expect(try await first.rollBack().phase == .plain)
-    #expect(try await first.migrate(isImpatient: true).phase == .sealed)
+    do {
+      let first = try await folder.open(folder.source())
+      #expect(try await first.record().phase == .plain)
+      #expect(try await first.migrate(isImpatient: false).phase == .doubleWrite)
+      #expect(try await first.verify().mismatches == 0)
+      #expect(try await first.rollBack().phase == .plain)
+      #expect(try await first.migrate(isImpatient: true).phase == .sealed)
+    }
     let again = try await folder.open(folder.source())
     for (name, value) in values { #expect(try await again.store.get(name) == value) }
     #expect(!folder.names.contains { $0.hasPrefix("plain.db") })
@@ -181,17 +185,212 @@ struct StateVaultTests {
     #expect(await folder.refusal(folder.source()) == nil)
   }
 
-  /// The node may die between telling the store of an opening and telling the slot file.
-  @Test func threat17_openingThatWasHalfCountedIsNoCopy() async throws {
+  /// Runs a node to its end.
+  private static func run(_ folder: Folder, during body: (StateVault) async throws -> Void = { _ in }) async throws {
+    let vault = try await folder.open(folder.source())
+    try await body(vault)
+    try await vault.recorder?.end()
+  }
+
+  private static func put(_ content: Data, _ name: String, in folder: Folder) throws {
+    try content.write(to: URL(fileURLWithPath: folder.state + "/" + name))
+  }
+
+  @Test(arguments: ["store.db", "archive.db"], [true, false])
+  func threat16_lostOrEmptiedFileIsRefused(name: String, isEmptied: Bool) async throws {
     let folder = try Folder()
     #expect(folder.initialise() == 0)
-    do { _ = try await folder.open(folder.source()) }
-    let slots = URL(fileURLWithPath: folder.state + "/keys.v1")
-    for _ in 0..<3 {
-      let before = try Data(contentsOf: slots)
-      do { _ = try await folder.open(folder.source()) }
-      try before.write(to: slots)
-      #expect(await folder.refusal(folder.source()) == nil)
+    try await Self.run(folder) { try await $0.store.put([("a", [1])], isErasing: false) }
+    let kept = try #require(folder.contents[name])
+    if isEmptied {
+      try Self.put(Data(), name, in: folder)
+    } else {
+      try FileManager.default.removeItem(atPath: folder.state + "/" + name)
+    }
+    let before = folder.contents
+    for _ in 0..<2 { #expect(await folder.refusal(folder.source()) == 12) }
+    #expect(folder.contents == before)
+    try Self.put(kept, name, in: folder)
+    #expect(await folder.refusal(folder.source()) == nil)
+  }
+
+  @Test func historyThatIsLostMayBeginAnewOnAPersonsWord() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    try await Self.run(folder) { try await $0.store.put([("a", [1])], isErasing: false) }
+    let kept = try #require(folder.contents["archive.db"])
+    let salvage = ["salvage", "--begin-anew", "--state", folder.state, "--key", "file:" + folder.keyPath]
+    #expect(OfflineCommand.run(salvage, environment: [:]) == 5, "not while it is there")
+    try FileManager.default.removeItem(atPath: folder.state + "/archive.db")
+    #expect(OfflineCommand.run(Array(salvage.dropLast(2)), environment: [:]) == 14)
+    #expect(OfflineCommand.run(salvage, environment: [:]) == 0)
+    try await Self.run(folder) { vault in
+      let kept = try await vault.store.get("a")
+      #expect(kept == [1])
+    }
+    try FileManager.default.removeItem(atPath: folder.state + "/archive.db")
+    #expect(await folder.refusal(folder.source()) == 12, "the word was for once")
+    try Self.put(kept, "archive.db", in: folder)
+    #expect(await folder.refusal(folder.source()) == 10)
+  }
+
+  @Test func threat16_plainOrForeignFileBesideASealedStoreIsRefused() async throws {
+    let (folder, plain, other) = (try Folder(), try Folder(), try Folder())
+    #expect(folder.initialise() == 0 && other.initialise() == 0)
+    try await Self.run(folder)
+    try await Self.run(other)
+    do { try await plain.open(nil).store.put([("a", [1])], isErasing: false) }
+    let own = folder.contents
+    for (name, content, code) in [
+      ("archive.db", plain.contents["archive.db"], 11), ("archive.db", other.contents["archive.db"], 11),
+      ("plain.db", plain.contents["plain.db"], 11), ("store.db", other.contents["store.db"], 11),
+      ("keys.v1", other.contents["keys.v1"], 11),
+    ] as [(String, Data?, Int32)] {
+      try Self.put(try #require(content), name, in: folder)
+      let before = folder.contents
+      #expect(await folder.refusal(folder.source()) == code, "\(name)")
+      #expect(folder.contents == before)
+      try FileManager.default.removeItem(atPath: folder.state + "/" + name)
+      if let kept = own[name] { try Self.put(kept, name, in: folder) }
+    }
+    // A sealed history is the mark of a sealed store, whoever took that away.
+    try FileManager.default.removeItem(atPath: folder.state + "/store.db")
+    try Self.put(try #require(plain.contents["plain.db"]), "plain.db", in: folder)
+    let before = folder.contents
+    #expect(await folder.refusal(folder.source()) == 11)
+    #expect(folder.contents == before)
+  }
+
+  @Test func threat17_truncatedStoreIsDamagedAndStaysAsItIs() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    try await Self.run(folder)
+    let kept = try #require(folder.contents["store.db"])
+    try Self.put(kept.prefix(kept.count / 2), "store.db", in: folder)
+    let before = folder.contents
+    #expect(await folder.refusal(folder.source()) == 17)
+    #expect(folder.contents == before)
+  }
+
+  /// (a) a copy that was made while the node ran, (b) two files of the session before.
+  @Test(arguments: [["archive.db"], ["store.db"], ["keys.v1", "archive.db"], ["keys.v1", "store.db"], ["keys.v1"]])
+  func threat19_filesOfBeforeTheLastRecordAreRefused(names: [String]) async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    try await Self.run(folder)
+    var copies: [[String: Data]] = [folder.contents]
+    try await Self.run(folder) { vault in
+      try await vault.archive.checkpoint()
+      try await vault.migrating?.checkpoint()
+      copies.append(folder.contents)
+      try await vault.store.put([("a", [1])], isErasing: false)
+      try await vault.recorder?.recordIfWritten()
+      try await vault.archive.checkpoint()
+      try await vault.migrating?.checkpoint()
+      copies.append(folder.contents)
+    }
+    let now = folder.contents
+    for (index, copy) in copies.enumerated() {
+      for name in names { try Self.put(try #require(copy[name]), name, in: folder) }
+      let before = folder.contents
+      #expect(await folder.refusal(folder.source()) == 10, "copy \(index)")
+      #expect(folder.contents == before)
+      for name in names { try Self.put(try #require(now[name]), name, in: folder) }
+    }
+    #expect(await folder.refusal(folder.source()) == nil)
+  }
+
+  @Test func threat19_keyThatWasTakenAwayOpensNothingWithTheFormerSlotFile() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    let other = folder.path + "/other"
+    try folder.writeKey("8", to: other)
+    let verb = ["--state", folder.state, "--key", "file:" + other]
+    #expect(
+      OfflineCommand.run(
+        ["keys", "add", "--new", "file:" + other, "--state", folder.state, "--key", "file:" + folder.keyPath],
+        environment: [:]) == 0, "also before the first start")
+    try await Self.run(folder)
+    let former = try #require(folder.contents["keys.v1"])
+    #expect(OfflineCommand.run(["keys", "remove", "1"] + verb, environment: [:]) == 0)
+    let now = folder.contents
+    #expect(OfflineCommand.run(["keys", "remove", "1"] + verb, environment: [:]) == 2)
+    #expect(folder.contents == now, "what is refused changes nothing")
+    #expect(await folder.refusal(folder.source()) == 16)
+    try Self.put(former, "keys.v1", in: folder)
+    #expect(await folder.refusal(folder.source()) == 10)
+    #expect(OfflineCommand.run(["keys", "remove", "1"] + verb, environment: [:]) == 10)
+    try Self.put(try #require(now["keys.v1"]), "keys.v1", in: folder)
+    #expect(await folder.refusal(folder.source(other)) == nil)
+  }
+
+  /// With every set of files that are there without the slot file.
+  @Test func threat16_withoutKeysNothingBeginsBesideWhatTheyHaveSealed() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    try await Self.run(folder)
+    let whole = folder.contents
+    for names in [["store.db", "archive.db"], ["store.db"], ["archive.db"]] {
+      for name in folder.names { try FileManager.default.removeItem(atPath: folder.state + "/" + name) }
+      for name in names { try Self.put(try #require(whole[name]), name, in: folder) }
+      for keys in [nil, folder.source()] {
+        #expect(await folder.refusal(keys) == 12, "\(names)")
+        #expect(folder.names.filter { $0 != "lock" } == names.sorted())
+      }
+    }
+    for (name, content) in whole { try Self.put(content, name, in: folder) }
+    #expect(await folder.refusal(nil) == 14)
+    #expect(await folder.refusal(folder.source()) == nil)
+  }
+
+  @Test func statusNamesWhatLiesOpenUntilNothingDoes() async throws {
+    let folder = try Folder()
+    do {
+      let plain = try await folder.open(nil)
+      try await plain.store.put([("a", [1])], isErasing: false)
+      try await plain.archive.save(Contact(peer: PeerID(high: 1, low: 2), name: try PeerName("ada")))
+    }
+    #expect(OfflineCommand.run(["salvage", "--state", folder.state], environment: [:]) == 0)
+    let first = try await folder.open(folder.source())
+    let quarantined = try #require(try await first.record().lyingOpen?.last)
+    #expect(quarantined.hasPrefix("quarantine/archive.db."))
+    #expect(try await first.record().lyingOpen == ["plain.db", "archive.db", quarantined])
+    #expect(try await first.migrate(isImpatient: false).lyingOpen == ["plain.db", "archive.db", quarantined])
+    #expect(try await first.migrate(isImpatient: true).lyingOpen == ["archive.db", quarantined])
+    try await first.recorder?.end()
+    let second = try await folder.open(folder.source())
+    #expect(try await second.record().lyingOpen == ["archive.db", quarantined])
+    _ = try await second.archive.sealAll()
+    #expect(try await second.record().lyingOpen == [quarantined])
+    try await second.recorder?.end()
+    #expect(FileManager.default.fileExists(atPath: folder.state + "/" + quarantined))
+    #expect(OfflineCommand.run(["salvage", "--erase-open", "--state", folder.state], environment: [:]) == 0)
+    let third = try await folder.open(folder.source())
+    #expect(try await third.record().lyingOpen == [])
+    #expect(!FileManager.default.fileExists(atPath: folder.state + "/" + quarantined))
+  }
+
+  /// The node may die between any two steps of a record.
+  @Test func threat17_recordThatWasInterruptedIsNoCopy() async throws {
+    let folder = try Folder()
+    #expect(folder.initialise() == 0)
+    try await Self.run(folder)
+    for steps in 0...2 {
+      for _ in 0..<3 {
+        let slots = try #require(folder.contents["keys.v1"])
+        let archive = try #require(folder.contents["archive.db"])
+        let vault = try await folder.open(folder.source())
+        let store = try #require(vault.migrating)
+        let last = try await NodeValues.kept.stateCounter.value(in: store)
+        try await StateRecorder.intend(last + 1, certain: last, in: store)
+        if steps > 0 { try await vault.archive.remember(number: last + 1) }
+        if steps > 1 {
+          let custody = KeyCustody(directory: folder.state, surroundings: .system(environment: [:]))
+          try vault.key?.lend { (key) throws(KeyingError) in try custody.count(to: last + 1, with: key) }
+        }
+        #expect(slots != folder.contents["keys.v1"] && !archive.isEmpty)
+      }
+      #expect(await folder.refusal(folder.source()) == nil, "\(steps)")
     }
   }
 }
