@@ -318,7 +318,9 @@ internal import Glibc
   }
 
   static func error(code: Int32, message: String, sql: String, path: String) -> DatabaseError {
-    switch code & 0xFF {
+    // SQLITE_IOERR_SHMSIZE: there is no room for the index of the log.
+    if code == SQLITE_IOERR | 19 << 8 { return .full(path: path) }
+    return switch code & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt(path: path, code: code)
     case SQLITE_BUSY, SQLITE_LOCKED: .busy(path: path)
     case SQLITE_FULL: .full(path: path)

@@ -29,7 +29,7 @@ extension DaemonError {
       "The file \(shown(path)) was written by a newer version (\(found), this one knows \(known)); use that version."
     // The primary result codes SQLITE_IOERR and SQLITE_CANTOPEN.
     case .statement(let code, let message, _) where code & 0xFF == 10 || code & 0xFF == 14:
-      "The disk does not do what it is asked for (\(shown(message)), \(code)); nothing was changed on purpose: make room, look after the disk, and start again."
+      "The disk does not do what it is asked for (\(shown(message)), \(code)); nothing was lost: make room, look after the disk, and start again."
     case .column, .statement: "The store cannot be read: \(shown("\(error)")); restore a copy of the state directory."
     }
   }

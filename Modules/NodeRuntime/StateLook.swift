@@ -21,6 +21,9 @@ struct StateLook: Sendable {
   let archiveFact: ArchiveFact?
   let numbers: StateNumbers
 
+  /// Whether the node never ran, or died while its first store was made.
+  var mayBegin: Bool { numbers.slots <= 1 && archive == .missing }
+
   /// Whether a plain archive may still be one of ours that waits to be sealed.
   var mayArchiveBePlain: Bool { archiveFact == nil || archiveFact == .isThere }
 
@@ -36,19 +39,27 @@ struct StateLook: Sendable {
     mayArchiveBeLost: Bool = false, mayBeOlder: Bool = false
   ) throws(DaemonError) -> StateLook {
     let values = NodeValues.kept
-    let archiveKey: ArchiveKey
-    do { archiveKey = try ArchiveKey(dataKey: dataKey, storeID: storeID) } catch { throw .primitive }
-    var archive: ArchiveLook
-    do { archive = try ArchiveLook.at(state.archivePath, key: archiveKey) } catch { throw .archive(error) }
     var store: StoreLook?
+    var missing: StoreError?
     do {
       store = try StoreLook.at(
         plainPath: state.plainPath, sealedPath: state.storePath, storeID: storeID, key: Secret(copying: dataKey.bytes),
         names: [values.stateCounter.name, values.stateSettled.name, values.archiveFact.name])
     } catch {
-      // A node that died while its store was made, and never ran.
-      guard case .sealed(.missing) = error, counter <= 1, archive == .missing else { throw .store(error) }
+      guard case .sealed(.missing) = error, counter <= 1 else { throw .store(error) }
+      missing = error
     }
+    let archive: ArchiveLook
+    do {
+      archive = try ArchiveLook.at(
+        state.archivePath, key: try ArchiveKey(dataKey: dataKey, storeID: storeID))
+    } catch let error as ArchiveError {
+      throw .archive(error)
+    } catch {
+      throw .primitive
+    }
+    // A node that died while its store was made has never run, and has no history.
+    if let missing, archive != .missing { throw .store(missing) }
     guard let store else {
       guard counter <= 1, archive == .missing else { throw .store(.sealed(.missing(path: state.storePath))) }
       let numbers = StateNumbers(slots: counter, intended: nil, settled: nil, archive: nil, isArchiveCounted: false)

@@ -75,7 +75,7 @@ struct StateVault: Sendable {
     do {
       store = try MigratingStore(
         plainPath: state.plainPath, provider: provider, settings: Migration.Settings(beginsByItself: false),
-        mayBegin: !look.isStoreThere, beginsSealed: !look.isStoreThere, wall: wall)
+        mayBegin: look.mayBegin, beginsSealed: look.mayBegin, wall: wall)
     } catch { throw .store(error) }
     let next = look.numbers.next
     try await StateRecorder.intend(next, certain: look.numbers.certain, in: store)

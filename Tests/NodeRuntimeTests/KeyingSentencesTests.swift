@@ -49,7 +49,7 @@ import Testing
       (.store(.sealed(.value(name: "a"))), 17),
       (.store(.sealed(.database(.corrupt(path: "/s/store.db", code: 11)))), 17),
       (.store(.sealed(.database(.full(path: "/s/store.db")))), 5), (.archive(.database(.full(path: "/s/a"))), 5),
-      (.store(.sealed(.database(.statement(code: 4_874, message: "disk I/O error", sql: "x")))), 5),
+      (.store(.sealed(.database(.statement(code: 778, message: "disk I/O error", sql: "x")))), 5),
       (.archive(.quarantineFull(path: "/s/quarantine", count: 8)), 5), (.history(SessionStoreError(reason: "r")), 5),
     ]
     for (error, code) in refusals {

@@ -272,6 +272,46 @@ struct StateVaultTests {
     #expect(folder.contents == before)
   }
 
+  /// What a killed node leaves has its logs, and who refuses it does not copy them back.
+  @Test func threat19_refusalAfterAKillLeavesTheLogsAsTheyAre() async throws {
+    let (folder, other) = (try Folder(), try Folder())
+    #expect(folder.initialise() == 0 && other.initialise() == 0)
+    try await Self.run(folder)
+    try await Self.run(other)
+    let early = folder.contents
+    var killed: [String: Data] = [:]
+    try await Self.run(folder) { vault in
+      try await vault.store.put([("a", [1])], isErasing: false)
+      killed = folder.contents
+    }
+    #expect(killed.keys.contains("store.db-wal") && killed.keys.contains("archive.db-wal"))
+    for (name, content, codes) in [
+      ("keys.v1", early["keys.v1"], [10]), ("keys.v1", other.contents["keys.v1"], [11]),
+      ("archive.db", nil, [12]), ("archive.db", other.contents["archive.db"], [11]),
+      ("archive.db", early["archive.db"], [10]), ("store.db", early["store.db"], [10]),
+      ("store.db", nil, [12]), ("store.db", other.contents["store.db"], [11]), (nil, nil, []),
+    ] as [(String?, Data?, [Int32])] {
+      for name in folder.names where name != "lock" {
+        try FileManager.default.removeItem(atPath: folder.state + "/" + name)
+      }
+      for (name, content) in killed { try Self.put(content, name, in: folder) }
+      guard let name else { break }
+      // A database is put back without the log of another.
+      for part in folder.names where part.hasPrefix(name) {
+        try FileManager.default.removeItem(atPath: folder.state + "/" + part)
+      }
+      if let content { try Self.put(content, name, in: folder) }
+      let before = folder.contents
+      let refusal = try #require(await folder.refusal(folder.source()), "\(name)")
+      #expect(codes.contains(refusal), "\(name): \(refusal)")
+      #expect(folder.contents == before, "\(name)")
+    }
+    try await Self.run(folder) { vault in
+      let kept = try await vault.store.get("a")
+      #expect(kept == [1])
+    }
+  }
+
   /// (a) a copy that was made while the node ran, (b) two files of the session before.
   @Test(arguments: [["archive.db"], ["store.db"], ["keys.v1", "archive.db"], ["keys.v1", "store.db"], ["keys.v1"]])
   func threat19_filesOfBeforeTheLastRecordAreRefused(names: [String]) async throws {
