@@ -364,6 +364,33 @@ struct StateVaultTests {
     #expect(await folder.refusal(folder.source(other)) == nil)
   }
 
+  @Test(arguments: [0, 1, 2])
+  func aWayToTheKeysIsAddedInEveryPhaseOfTheMove(phase: Int) async throws {
+    let folder = try Folder()
+    do { try await folder.open(nil).store.put([("a", [1])], isErasing: false) }
+    try await Self.run(folder) { vault in
+      if phase > 0 { _ = try await vault.migrate(isImpatient: phase > 1) }
+    }
+    let other = folder.path + "/other"
+    try folder.writeKey("8", to: other)
+    let verb = ["keys", "add", "--new", "file:" + other, "--state", folder.state, "--key", "file:" + folder.keyPath]
+    let former = try #require(folder.contents["keys.v1"])
+    for _ in 0..<2 { #expect(OfflineCommand.run(verb, environment: [:]) == 0) }
+    let now = try #require(folder.contents["keys.v1"])
+    try Self.put(former, "keys.v1", in: folder)
+    #expect(await folder.refusal(folder.source()) == 10)
+    try Self.put(now, "keys.v1", in: folder)
+    for _ in 0..<2 {
+      try await Self.run(folder) { vault in
+        let mismatches = try await vault.verify().mismatches
+        let kept = try await vault.store.get("a")
+        #expect(mismatches == 0 && kept == [1])
+      }
+    }
+    let vault = try await folder.open(folder.source(other))
+    #expect(try await vault.migrate(isImpatient: true).phase == .sealed)
+  }
+
   /// With every set of files that are there without the slot file.
   @Test func threat16_withoutKeysNothingBeginsBesideWhatTheyHaveSealed() async throws {
     let folder = try Folder()
