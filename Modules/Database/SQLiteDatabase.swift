@@ -83,11 +83,9 @@ internal import Glibc
     try execute("PRAGMA query_only = ON")
   }
 
-  /// Whether there is nothing at `path` that a database could be read of: no file, or an empty one without a log.
-  package static func isNothing(at path: String) -> Bool {
-    guard let size = size(of: path) else { return true }
-    return size == 0 && (Self.size(of: path + "-wal") ?? 0) == 0
-  }
+  /// Whether there is nothing at `path` that a database could be read of: no file, or an empty one, beside which SQLite
+  /// throws a log away unread.
+  package static func isNothing(at path: String) -> Bool { size(of: path) ?? 0 == 0 }
 
   deinit {
     for statement in statements.values { unsafe sqlite3_finalize(statement.pointer) }

@@ -44,7 +44,7 @@ struct StateLook: Sendable {
     do {
       store = try StoreLook.at(
         plainPath: state.plainPath, sealedPath: state.storePath, storeID: storeID, key: Secret(copying: dataKey.bytes),
-        names: [values.stateCounter.name, values.stateSettled.name, values.archiveFact.name])
+        names: [values.stateCounter.name, values.stateSettled.name, values.archiveFact.name], mayBegin: counter <= 1)
     } catch {
       guard case .sealed(.missing) = error, counter <= 1 else { throw .store(error) }
       missing = error

@@ -14,28 +14,33 @@ package struct StoreLook: Sendable {
   /// - Parameters:
   ///   - key: the data key, 32 bytes.
   ///   - names: of the values to be looked up.
+  ///   - mayBegin: whether a sealed store that is empty may be of a process that died while it was made.
   /// - Returns: nothing where neither store is there. Throws what opening them for use would.
   package static func at(
-    plainPath: String, sealedPath: String, storeID: [UInt8], key: consuming Secret, names: [String]
+    plainPath: String, sealedPath: String, storeID: [UInt8], key: consuming Secret, names: [String],
+    mayBegin: Bool
   ) throws(StoreError) -> StoreLook? {
     let isPlainThere = SystemDisk().exists(plainPath)
     guard SystemDisk().exists(sealedPath) else {
       return isPlainThere ? StoreLook(isSealed: false, values: try plainValues(plainPath, names).values) : nil
     }
-    let sealed: Result<(isAlone: Bool, values: [String: [UInt8]]), SealedStoreError>
+    let sealed: Result<(isAlone: Bool, isEmpty: Bool, values: [String: [UInt8]]), SealedStoreError>
     do throws(SealedStoreError) {
       guard !SQLiteDatabase.isNothing(at: sealedPath) else { throw .missing(path: sealedPath) }
       let file = try SealedFile(
         path: sealedPath, storeID: storeID, key: key, random: .system, mayBegin: false, isLooking: true)
       var values: [String: [UInt8]] = [:]
       for name in names { if case .value(let value) = try file.read(name) { values[name] = value } }
-      sealed = .success((Migration(decoding: try file.note())?.phase == .sealed, values))
+      sealed = .success((Migration(decoding: try file.note())?.phase == .sealed, try file.names().isEmpty, values))
     } catch { sealed = .failure(error) }
     guard isPlainThere else {
-      do { return StoreLook(isSealed: true, values: try sealed.get().values) } catch { throw .sealed(error) }
+      let found: (isAlone: Bool, isEmpty: Bool, values: [String: [UInt8]])
+      do { found = try sealed.get() } catch { throw .sealed(error) }
+      guard found.isAlone || (mayBegin && found.isEmpty) else { throw .migration(.plainMissing(path: plainPath)) }
+      return StoreLook(isSealed: true, values: found.values)
     }
     let plain = try plainValues(plainPath, names)
-    if case .success((true, let values)) = sealed {
+    if case .success((true, _, let values)) = sealed {
       // What the node leaves to be deleted says so itself.
       guard plain.isSealing else { throw .migration(.foreignPlain(path: plainPath)) }
       return StoreLook(isSealed: true, values: values)
