@@ -124,44 +124,6 @@ package actor MessageArchive: SessionStore {
     return true
   }
 
-  /// Remembers the number of this opening of the keys (`OpenedKeys.stateCounter`), under seal, so that an archive put back
-  /// from a copy is noticed. Nothing without a key.
-  ///
-  /// - Returns: the number remembered before; nil when there was none, 0 when what was there does not open.
-  package func remember(opening: UInt64) async throws(SessionStoreError) -> UInt64? {
-    guard let seal else { return nil }
-    return try written { () throws(DatabaseError) in
-      let former = try database.first("SELECT value FROM keeping WHERE name = 'opening'") {
-        (row) throws(DatabaseError) in
-        try row.blob(0)
-      }
-      var bytes: [UInt8] = []
-      bytes.append(bigEndian: opening)
-      try database.execute(
-        """
-        INSERT INTO keeping (name, value) VALUES ('opening', ?)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value
-        """, [.blob(try seal.seal(bytes, at: .phase("opening")))])
-      guard let former else { return nil }
-      let isOpen = seal.open(former.rawSpan, at: .phase("opening"), into: &opened)
-      return isOpen ? opened.rawSpan.number(UInt64.self, at: 0) : 0
-    }
-  }
-
-  /// What `remember` has kept last. Writes nothing.
-  package func rememberedOpening() async throws(SessionStoreError) -> UInt64? {
-    guard let seal else { return nil }
-    return try guarded { () throws(DatabaseError) in
-      let kept = try database.first("SELECT value FROM keeping WHERE name = 'opening'") {
-        (row) throws(DatabaseError) in
-        try row.blob(0)
-      }
-      guard let kept else { return nil }
-      let isOpen = seal.open(kept.rawSpan, at: .phase("opening"), into: &opened)
-      return isOpen ? opened.rawSpan.number(UInt64.self, at: 0) : 0
-    }
-  }
-
   package func insert(_ message: StoredMessage) async throws(SessionStoreError) -> Bool {
     try await grouped(.insert(message))
   }

@@ -32,18 +32,7 @@ struct Quarantine {
     return path + "/" + (kept.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) } ?? stem + "0")
   }
 
-  private var names: [String] {
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
-        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
+  private var names: [String] { OpenFiles.names(path) }
 
   /// A name that was given or taken is durable after this.
   static func sync(directoryOf file: String) throws(ArchiveError) {

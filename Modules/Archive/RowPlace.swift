@@ -7,7 +7,7 @@ internal import Bytes
 /// state; for a card or a contact its token (16) and place in the order (8); for the proof of a phase its name; for packets seen the number of
 /// their group (8). The store
 /// is in the key. A row that was deleted, and a whole file that was put back, is not noticed by this; for the latter
-/// there is `MessageArchive.remember(opening:)`.
+/// there is `MessageArchive.remember(number:)`.
 enum RowPlace {
   case message(number: Int64, author: [UInt8], message: [UInt8], stored: UInt64, state: String)
   case card(peer: [UInt8], saved: Int64)

@@ -18,7 +18,9 @@ package enum ExitCode {
   package static let scannedAnotherPeer: Int32 = 11
   /// Of relaychatd: a file of the state was put back from a copy while the rest was not.
   package static let stateRestored: Int32 = 10
-  /// The slot file is gone, and what it opens is there.
+  /// Of relaychatd: a file of the state is of another node, or plain where all is sealed.
+  package static let stateForeign: Int32 = 11
+  /// A file of the state is gone or empty, and what belongs to it is there.
   package static let keysLost: Int32 = 12
   /// The plain store of earlier builds is there and has no slot file yet.
   package static let keysNotMigrated: Int32 = 13
@@ -28,7 +30,7 @@ package enum ExitCode {
   package static let keysLocked: Int32 = 15
   /// The key or passphrase is another one.
   package static let keysWrong: Int32 = 16
-  /// The slot file is damaged.
+  /// The slot file or the sealed store is damaged.
   package static let keysCorrupt: Int32 = 17
   /// The slot file was made for another provider.
   package static let keysChanged: Int32 = 18

@@ -123,10 +123,13 @@ public struct StoreRecord: Codable, Sendable, Equatable {
   /// Why the deleted plain store is not wholly gone; a code of errno.
   public var leftover: Int32?
   public var history: History?
+  /// Files of the state directory that whoever has the disk reads, by name; empty once everything is sealed.
+  public var lyingOpen: [String]?
 
   public init(
     phase: Phase, protection: Protection, plainValues: Int?, sealedValues: Int?, markedNames: Int, openMismatches: Int,
-    troubles: [Trouble], missing: [Missing], canRollBack: Bool, leftover: Int32? = nil, history: History? = nil
+    troubles: [Trouble], missing: [Missing], canRollBack: Bool, leftover: Int32? = nil, history: History? = nil,
+    lyingOpen: [String]? = nil
   ) {
     self.phase = phase
     self.protection = protection
@@ -139,6 +142,7 @@ public struct StoreRecord: Codable, Sendable, Equatable {
     self.canRollBack = canRollBack
     self.leftover = leftover
     self.history = history
+    self.lyingOpen = lyingOpen
   }
 }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// One SQLite database with one writer: a file of mode 0600 in a directory of mode 0700, in write-ahead-log mode.
 ///
@@ -56,6 +57,35 @@ internal import CSQLite
     if isMigrating { try migrate(migrations) }
     pageSize = try first("PRAGMA page_size") { (row) throws(DatabaseError) in try row.number(0, as: UInt64.self) } ?? 0
   }
+
+  /// Opens a database only to look into it: no byte of it, of its log or of the directory changes, also when the process
+  /// is killed meanwhile. Nobody else may have it open. What a log holds that was not copied back is seen.
+  package init(looking path: String) throws(DatabaseError) {
+    self.path = path
+    let hasLog = Self.size(of: path + "-wal") ?? 0 > 0
+    var opened: OpaquePointer?
+    let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    // A log can only be read by who may write; its index lies in the memory of this process.
+    let code =
+      hasLog
+      ? unsafe sqlite3_open_v2(path, &opened, common | SQLITE_OPEN_READWRITE, nil)
+      : unsafe sqlite3_open_v2(
+        Self.immutable(path), &opened, common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
+    guard code == SQLITE_OK, let connection = unsafe opened else {
+      unsafe sqlite3_close_v2(opened)
+      throw Self.error(code: code, message: "", sql: "open", path: path)
+    }
+    unsafe self.connection = connection
+    unsafe relaychat_sqlite3_keep_log(connection)
+    if hasLog { try execute("PRAGMA locking_mode = EXCLUSIVE") }
+    try execute("PRAGMA trusted_schema = OFF")
+    try execute("PRAGMA cell_size_check = ON")
+    try execute("PRAGMA query_only = ON")
+  }
+
+  /// Whether there is nothing at `path` that a database could be read of: no file, or an empty one, beside which SQLite
+  /// throws a log away unread.
+  package static func isNothing(at path: String) -> Bool { size(of: path) ?? 0 == 0 }
 
   deinit {
     for statement in statements.values { unsafe sqlite3_finalize(statement.pointer) }
@@ -182,6 +212,27 @@ internal import CSQLite
 
   // MARK: - Internals
 
+  private static func size(of path: String) -> Int? {
+    var facts = stat()
+    return unsafe lstat(path, &facts) == 0 ? Int(facts.st_size) : nil
+  }
+
+  /// As a URI: without locks, a log or shared memory.
+  private static func immutable(_ path: String) -> String {
+    let digits = Array("0123456789abcdef")
+    var uri = "file:"
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        uri.append(Character(UnicodeScalar(byte)))
+      default: uri += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    return uri + "?mode=ro&immutable=1"
+  }
+
   private func set(_ durability: Durability) throws(DatabaseError) {
     guard durability != self.durability else { return }
     try execute("PRAGMA synchronous = \(durability == .promised ? "FULL" : "NORMAL")")
@@ -265,7 +316,9 @@ internal import CSQLite
   }
 
   static func error(code: Int32, message: String, sql: String, path: String) -> DatabaseError {
-    switch code & 0xFF {
+    // SQLITE_IOERR_SHMSIZE: there is no room for the index of the log.
+    if code == SQLITE_IOERR | 19 << 8 { return .full(path: path) }
+    return switch code & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt(path: path, code: code)
     case SQLITE_BUSY, SQLITE_LOCKED: .busy(path: path)
     case SQLITE_FULL: .full(path: path)

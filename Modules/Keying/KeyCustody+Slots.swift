@@ -3,10 +3,12 @@ internal import Primitives
 
 extension KeyCustody {
   /// Adds a way to the same data key. Nothing that is sealed changes.
+  ///
+  /// - Parameter counter: raised to this with the change, so that the former file is an old one (`count`).
   package func addSlot(
-    for added: borrowing KeyProvider, openedBy provider: borrowing KeyProvider
+    for added: borrowing KeyProvider, openedBy provider: borrowing KeyProvider, countingTo counter: UInt64? = nil
   ) throws(KeyingError) {
-    try change(openedBy: provider) { (slots, unlocked) throws(KeyingError) in
+    try change(openedBy: provider, counter) { (slots, unlocked) throws(KeyingError) in
       guard slots.count < KeyingLimits.slotCount else { throw .slotCount(slots.count) }
       slots.append(try makeSlot(for: added, dataKey: unlocked.dataKey, storeID: unlocked.file.storeID))
     }
@@ -16,9 +18,9 @@ extension KeyCustody {
   ///
   /// - Parameter number: from 0, in the order of the file; it must be of `kind`.
   package func removeSlot(
-    _ number: Int, of kind: KeySlot.Kind, openedBy provider: borrowing KeyProvider
+    _ number: Int, of kind: KeySlot.Kind, openedBy provider: borrowing KeyProvider, countingTo counter: UInt64? = nil
   ) throws(KeyingError) {
-    try change(openedBy: provider) { (slots, unlocked) throws(KeyingError) in
+    try change(openedBy: provider, counter) { (slots, unlocked) throws(KeyingError) in
       guard slots.indices.contains(number), slots[number].kind == kind else { throw .noSuchSlot(number) }
       guard slots.count > 1 else { throw .slotCount(slots.count) }
       slots.remove(at: number)
@@ -27,16 +29,17 @@ extension KeyCustody {
 
   /// Puts another key in the place of the one that opens: a changed passphrase, a new key file, another provider.
   package func replaceSlot(
-    openedBy provider: borrowing KeyProvider, with replacement: borrowing KeyProvider
+    openedBy provider: borrowing KeyProvider, with replacement: borrowing KeyProvider,
+    countingTo counter: UInt64? = nil
   ) throws(KeyingError) {
-    try change(openedBy: provider) { (slots, unlocked) throws(KeyingError) in
+    try change(openedBy: provider, counter) { (slots, unlocked) throws(KeyingError) in
       slots[unlocked.index] = try makeSlot(
         for: replacement, dataKey: unlocked.dataKey, storeID: unlocked.file.storeID)
     }
   }
 
   private func change(
-    openedBy provider: borrowing KeyProvider,
+    openedBy provider: borrowing KeyProvider, _ counter: UInt64?,
     _ body: (inout [KeySlot], borrowing Unlocked) throws(KeyingError) -> Void
   ) throws(KeyingError) {
     _ = try step(for: .open)
@@ -46,7 +49,7 @@ extension KeyCustody {
     try removeLeftovers()
     let file = try computing { () throws(PrimitiveError) in
       try KeySlots(
-        storeID: unlocked.file.storeID, stateCounter: unlocked.file.stateCounter, slots: slots,
+        storeID: unlocked.file.storeID, stateCounter: counter ?? unlocked.file.stateCounter, slots: slots,
         dataKey: unlocked.dataKey)
     }
     try replace(unlocked.file.encoded, with: file, dataKey: unlocked.dataKey)

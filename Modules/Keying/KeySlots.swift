@@ -35,7 +35,8 @@ package struct KeySlots: Equatable, Sendable {
 
   /// Random, made once: what binds all other files of this store to this one.
   package let storeID: [UInt8]
-  /// One more at every opening: a file that remembers another number was put back from a copy, or this one was.
+  /// Raised with every record of how far the files are: a file that remembers another number was put back from a copy, or
+  /// this one was.
   package let stateCounter: UInt64
   package let slots: [KeySlot]
   private let checksum: [UInt8]

@@ -60,7 +60,8 @@ enum DaemonCommand {
       ],
       openSections: ["transport."],
       notes: [
-        "Exit codes: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable, 10 to 19 keys refused.",
+        "Exit codes: 0 stopped, 1 failure, 2 usage, 3 configuration, 5 state unusable, 10 to 19 keys or files of the state "
+          + "refused.",
         "relaychatd init makes a node whose state is sealed; relaychatd init --help explains it.",
         "SIGTERM stops, a second one at once.",
       ])

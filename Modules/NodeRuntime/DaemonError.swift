@@ -5,6 +5,7 @@ internal import Database
 internal import Identities
 internal import Keying
 internal import Lifecycle
+internal import Sessions
 internal import Storing
 internal import Transports
 
@@ -42,7 +43,12 @@ enum DaemonError: Error {
   case noKeyChosen
   case noKeyNamed([KeySlot.Kind])
   /// A file of the state was put back from a copy.
-  case stateRestored(directory: String, StateCounterVerdict)
+  case stateRestored(directory: String, StateNumbers.File)
+  /// The history is gone or empty, and the store says that there is one.
+  case archiveLost(path: String)
+  /// A history that is there was to be given up.
+  case historyIsThere(path: String)
+  case history(SessionStoreError)
   case socket(ControlSocketError)
   case signals
   case primitive
@@ -54,8 +60,10 @@ enum DaemonError: Error {
     case .configuration, .missingConfiguration, .communityKey: ExitCode.configuration
     case .unknownScheme(_, _, let place), .transport(_, _, let place):
       place == nil ? ExitCode.usage : ExitCode.configuration
-    case .archive(.wrongKey): ExitCode.keysWrong
-    case .state, .database, .store, .archive, .identity: ExitCode.stateUnusable
+    case .archive(.wrongKey), .archive(.isPlain), .archive(.isSealed): ExitCode.stateForeign
+    case .archiveLost: ExitCode.keysLost
+    case .store(let error): Self.exitCode(of: error)
+    case .state, .database, .archive, .identity, .history, .historyIsThere: ExitCode.stateUnusable
     case .keying(let error): error.exitCode
     case .backup(_, let error): error.exitCode
     case .foreignFiles, .nodeIsThere: ExitCode.stateUnusable
@@ -65,6 +73,17 @@ enum DaemonError: Error {
     case .noKeyNamed: ExitCode.keysMissing
     case .stateRestored: ExitCode.stateRestored
     case .socket, .signals, .primitive, .transportUnusable: ExitCode.failure
+    }
+  }
+
+  private static func exitCode(of error: StoreError) -> Int32 {
+    switch error {
+    case .sealed(.missing), .migration(.missing), .migration(.plainMissing): ExitCode.keysLost
+    case .sealed(.otherStore), .sealed(.otherKey), .migration(.foreignPlain): ExitCode.stateForeign
+    case .sealed(.header), .sealed(.summary), .sealed(.generation), .sealed(.rowMissing), .sealed(.rowAdded),
+      .sealed(.value), .sealed(.database(.corrupt)):
+      ExitCode.keysCorrupt
+    default: ExitCode.stateUnusable
     }
   }
 
@@ -96,18 +115,15 @@ enum DaemonError: Error {
         "\(keyFile(path)) is no community key: it must hold 64 hexadecimal digits, as openssl rand -hex 32 writes them."
     case .state(let error): return sentence(of: error)
     case .database(let error): return sentence(of: error)
-    case .archive(.database(let error)): return sentence(of: error)
-    case .archive(.wrongKey(let path)):
-      return "\(shown(path)) is sealed with another key than the rest; put back the one that belongs here."
-    case .archive(.isSealed(let path)):
-      return "\(shown(path)) is sealed, and the store beside it is not; put back the one that belongs here."
-    case .archive(.contactsUnreadable(let path)):
-      return "The contacts in \(shown(path)) cannot be read, and were left as they are; restore a copy of the file."
-    case .archive(let error):
-      return "The history cannot be used: \(shown("\(error)")); restore a copy of the state directory."
-    case .store(.database(let error)): return sentence(of: error)
-    case .store(let error):
-      return "The store cannot be used: \(shown("\(error)")); restore a copy of the state directory."
+    case .archive(let error): return sentence(of: error)
+    case .archiveLost(let path):
+      return
+        "The history \(shown(path)) is gone or empty, and this node has one: put it back; to go on without it for good, run relaychatd salvage --begin-anew with the same --key."
+    case .historyIsThere(let path):
+      return "There is a history in \(shown(path)), and it was left as it is; leave out --begin-anew to salvage it."
+    case .history(let error):
+      return "The history cannot be written to: \(shown(error.reason)); nothing was lost: mend that and start again."
+    case .store(let error): return sentence(of: error)
     case .identity(let error): return sentence(of: error)
     case .keying(let error): return error.sentence
     case .backup(let path, let error): return error.sentence(path)
@@ -137,7 +153,9 @@ enum DaemonError: Error {
     case .noKeyChosen:
       return "Say what is to hold the key: --key passphrase, --key file:PATH or --key credential."
     case .noKeyNamed(let kinds): return KeyingError.sentence(ofKeysHeldBy: kinds)
-    case .stateRestored(let directory, let verdict): return sentence(of: verdict, in: directory)
+    case .stateRestored(let directory, let file):
+      return
+        "In \(shown(directory)) \(file.rawValue) is from an earlier time than the rest: put back the newer one, or a copy of the whole directory, or use relaychat restore."
     case .socket(let error): return sentence(of: error)
     case .signals: return "The signal handlers cannot be installed; is another daemon in this process?"
     case .primitive: return "The cryptographic library or its random generator failed; the node does not start without."
@@ -150,43 +168,6 @@ enum DaemonError: Error {
     case .inUse(let path, let process):
       "Another daemon\(process.map { " (process \($0))" } ?? "") uses the state directory \(shown(path)); stop it, or give this one its own with --state."
     case .lockFailed(let path, let code): "The lock \(shown(path)) cannot be taken: \(text(code)); check who owns it."
-    }
-  }
-
-  private func sentence(of verdict: StateCounterVerdict, in directory: String) -> String {
-    let older =
-      switch verdict {
-      case .slotFileIsOlder: "keys.v1"
-      case .same, .fileIsOlder: "store.db, plain.db or archive.db"
-      }
-    return
-      "In \(shown(directory)) \(older) is from an earlier time than the rest: put back a copy of the whole directory, or use relaychat restore."
-  }
-
-  private func sentence(of error: PrivateDirectoryError) -> String {
-    switch error {
-    case .cannotBeMade(let path, let code):
-      "The directory \(shown(path)) cannot be made: \(text(code)); make it yourself, or name another with --state."
-    case .notADirectory(let path): "\(shown(path)) is not a directory; name another with --state."
-    case .notOurs(let path, let owner):
-      "The directory \(shown(path)) belongs to user \(owner); run as that user, or name another with --state."
-    case .openToOthers(let path, let mode):
-      "Others may enter the directory \(shown(path)) (mode \(String(mode, radix: 8))); run chmod 700 on it."
-    }
-  }
-
-  private func sentence(of error: DatabaseError) -> String {
-    switch error {
-    case .directory(let error): sentence(of: error)
-    case .file(let path, let code): "The file \(shown(path)) cannot be used: \(text(code)); check owner and mode."
-    case .notOurs(let path, let owner): "The file \(shown(path)) belongs to user \(owner); run as that user."
-    case .corrupt(let path, _):
-      "The file \(shown(path)) is damaged and was left as it is; move it away or restore a copy of it."
-    case .busy(let path): "The file \(shown(path)) is in use by another program; stop that program."
-    case .full(let path): "The disk of \(shown(path)) is full; make room."
-    case .schemaTooNew(let path, let found, let known):
-      "The file \(shown(path)) was written by a newer version (\(found), this one knows \(known)); use that version."
-    case .column, .statement: "The store cannot be read: \(shown("\(error)")); restore a copy of the state directory."
     }
   }
 
@@ -216,6 +197,6 @@ enum DaemonError: Error {
   private func keyFile(_ path: String) -> String { KeyFilePath.shown(path) }
 
   private func prefix(_ place: String?) -> String { place.map { "\(shown($0)): " } ?? "" }
-  private func shown(_ text: String) -> String { TerminalText.neutralised(text) }
-  private func text(_ code: Int32) -> String { SystemErrorText.text(code) }
+  func shown(_ text: String) -> String { TerminalText.neutralised(text) }
+  func text(_ code: Int32) -> String { SystemErrorText.text(code) }
 }

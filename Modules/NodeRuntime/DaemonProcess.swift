@@ -70,6 +70,7 @@ enum DaemonProcess {
     let signals: AsyncStream<UnixSignal>
     do { signals = try UnixSignals.stream() } catch { throw .signals }
     let ready = ReadinessNotification(socket: environment["NOTIFY_SOCKET"])
+    let record = RecordKeeper(recorder: vault.recorder, time: time, log: log.labelled("state"))
     let parts = NodeParts(
       node: node, transports: transports, server: server, bridge: EventBridge(node: node, events: events),
       clock: clock,
@@ -77,16 +78,21 @@ enum DaemonProcess {
         store: vault.migrating, directory: state.path, time: time, log: log.labelled("store")),
       history: HistoryKeeper(
         archive: archive, policy: configuration.retention, isClockSynchronised: { SystemClock.isSynchronised },
-        time: time, log: log.labelled("history")), stop: stop,
-      ready: ready, log: log)
+        time: time, log: log.labelled("history")), record: record,
+      stop: stop, ready: ready, log: log)
     if vault.protection == .none {
       log.notice(
         "at rest nothing is protected: whoever has the disk reads it; relaychatd init --help says how to seal it")
+    } else {
+      for name in await vault.openFiles() {
+        log.warning("at rest not all is sealed: whoever has the disk reads this", ["file": .text(name)])
+      }
     }
     log.notice("node starts", ["peer": .text(node.session.ownID.shortHex), "version": .text(Daemon.version)])
     let outcome = await ServiceGroup(
       [parts], stop: stop, signals: signals, clock: ContinuousClock.continuous, giveUp: { code in _exit(code) }
     ).run()
+    await record.end()
     log.notice("node ended")
     withExtendedLifetime(state) {}
     if case .failed(let error) = outcome, let error = error as? DaemonError { throw error }

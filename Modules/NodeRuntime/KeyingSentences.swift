@@ -32,6 +32,8 @@ extension KeyingError {
     case .alreadyInitialised(let path): "There is a node here already (\(shown(path))); leave out init to start it."
     case .nothingToMigrate(let directory):
       "There is no plain store in \(shown(directory)) to be moved; run relaychatd init to begin anew."
+    case .providerMissing(.credential, let place) where place.hasPrefix("$"):
+      "The service manager hands this process no credential (\(place) is not set): start it in the unit, or with systemd-run --property=LoadCredentialEncrypted=, see Tools/systemd/README.md."
     case .providerMissing(let kind, let place):
       "The \(Self.name(kind)) \(KeyFilePath.shown(place)) that opens the keys is not there; nothing was changed: put it back and try again."
     case .providerLocked(.passphrase, _, _):
@@ -43,7 +45,7 @@ extension KeyingError {
     case .wrongKey(let kind):
       "The \(Self.name(kind)) is not the one of this node; nothing was changed: put the former one back, or use another way in."
     case .providerChanged(let asked, let recorded):
-      "The keys of this node are not held by a \(Self.name(asked)) but by a \(recorded.map(Self.name).joined(separator: " or a ")); name that one, or change it with relaychat keys."
+      "The keys of this node are not held by a \(Self.name(asked)) but by a \(recorded.map(Self.name).joined(separator: " or a ")); name that one, or change it with relaychatd keys."
     case .corrupt(let path, _, .readable(let backup)):
       "The key file \(shown(path)) is damaged and was left as it is; \(shown(backup)) can be read: copy it in its place."
     case .corrupt(let path, _, .damaged(let backup)):
@@ -62,7 +64,7 @@ extension KeyingError {
       "The file \(shown(path)) says that this node is to be wiped and cannot be read; remove it, or run relaychat wipe again."
     case .slotCount(1): "This is the last way to the keys; add another before this one is removed."
     case .slotCount(let count): "There are \(count) ways to the keys already; remove one first."
-    case .noSuchSlot(let number): "There is no way number \(number + 1) to the keys of this node; see relaychat keys."
+    case .noSuchSlot(let number): "There is no way number \(number + 1) to the keys of this node; see relaychatd keys."
     case .passphraseLength(0): "An empty passphrase protects nothing; give one."
     case .passphraseLength(let count):
       "The passphrase has \(count) bytes; give one of at most \(KeyingLimits.passphraseBytes)."

@@ -35,18 +35,31 @@ enum KeysCommand {
       throw .noKeyNamed(try OfflineContext.keying { () throws(KeyingError) in try custody.readSlots().kinds })
     }
     let added = try newSource(context, isNeeded: verb != "remove")
-    try OfflineContext.keying { () throws(KeyingError) in
-      let provider = try source.provider(prompt: "Passphrase of this node: ")
+    let provider = try OfflineContext.keying { () throws(KeyingError) in
+      try source.provider(prompt: "Passphrase of this node: ")
+    }
+    let keys = try OfflineContext.keying { () throws(KeyingError) in
+      try custody.open(with: provider, isCounted: false)
+    }
+    let look = try StateLook.at(state, dataKey: keys.dataKey, storeID: keys.storeID, counter: keys.stateCounter)
+    // What is refused changes nothing.
+    let count = keys.slots.count
+    guard verb == "change" || (verb == "add" ? count < KeyingLimits.slotCount : count > 1) else {
+      throw .keying(.slotCount(count))
+    }
+    try OfflineRecord(state: state, look: look).make(with: keys) { (counter) throws(KeyingError) in
       switch (verb, added) {
       case ("add", let added?):
-        try custody.addSlot(for: added.provider(prompt: "New passphrase: "), openedBy: provider)
+        try custody.addSlot(
+          for: added.provider(prompt: "New passphrase: "), openedBy: provider, countingTo: counter)
       case ("change", let added?):
-        try custody.replaceSlot(openedBy: provider, with: added.provider(prompt: "New passphrase: "))
+        try custody.replaceSlot(
+          openedBy: provider, with: added.provider(prompt: "New passphrase: "), countingTo: counter)
       default:
         let number = (context.invocation.argument("NUMBER").flatMap { Int($0) } ?? 0) - 1
         let kinds = try custody.readSlots().slots.map(\.kind)
         guard kinds.indices.contains(number) else { throw .noSuchSlot(number) }
-        try custody.removeSlot(number, of: kinds[number], openedBy: provider)
+        try custody.removeSlot(number, of: kinds[number], openedBy: provider, countingTo: counter)
       }
     }
     try list(custody, context)

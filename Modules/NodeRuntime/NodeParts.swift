@@ -24,6 +24,7 @@ struct NodeParts: Service {
   let clock: FlooredClock
   let keeper: StoreKeeper
   let history: HistoryKeeper
+  let record: RecordKeeper
   let stop: Stop
   let ready: ReadinessNotification
   let log: Log
@@ -45,6 +46,7 @@ struct NodeParts: Service {
       group.addTask { await self.clock.run() }
       group.addTask { await self.keeper.run() }
       group.addTask { await self.history.run() }
+      group.addTask { await self.record.run() }
       group.addTask { try await self.server.run() }
       group.addTask {
         _ = await self.stop.reached(.graceful)

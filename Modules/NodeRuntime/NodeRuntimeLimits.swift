@@ -13,4 +13,7 @@ enum NodeRuntimeLimits {
   /// `store migrate --now`, and nobody waits longer than a year.
   static let sealDays = 0...365
   static let sealRestarts = 0...100
+  /// How often the files of a sealed node remember how far each is, where anything was written: what is put back from a
+  /// copy of less than this before a kill goes unnoticed, and a card is written to a few thousand times a day at most.
+  static let recordInterval: Duration = .seconds(30)
 }

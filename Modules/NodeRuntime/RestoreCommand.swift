@@ -41,10 +41,13 @@ enum RestoreCommand {
         throw .backup(path: file, error)
       }
       let isSealed = unsafe access(staging + "/" + StateInventory.slotFile, F_OK) == 0
-      if isSealed, let source {
-        try OfflineContext.keying { () throws(KeyingError) in
-          try context.custody(staging).replaceSlot(
-            openedBy: .passphrase(Secret(copying: secret.bytes)), with: source.provider(prompt: "New passphrase: "))
+      if isSealed {
+        try settle(staging, secret, context)
+        if let source {
+          try OfflineContext.keying { () throws(KeyingError) in
+            try context.custody(staging).replaceSlot(
+              openedBy: .passphrase(Secret(copying: secret.bytes)), with: source.provider(prompt: "New passphrase: "))
+          }
         }
         _ = unsafe unlink(staging + "/" + StateInventory.backup)
       }
@@ -61,6 +64,26 @@ enum RestoreCommand {
       throw error
     }
     withExtendedLifetime(state) {}
+  }
+
+  /// The files of a backup are of one moment each, and the node may have made records in between: they all learn the
+  /// highest number that any of them has, and the next.
+  private static func settle(
+    _ staging: String, _ secret: borrowing Secret, _ context: OfflineContext
+  ) throws(DaemonError) {
+    let custody = context.custody(staging)
+    let keys = try OfflineContext.keying { () throws(KeyingError) in
+      try custody.open(with: .passphrase(Secret(copying: secret.bytes)), isCounted: false)
+    }
+    let state: StateDirectory
+    do { state = try StateDirectory(path: staging) } catch { throw .state(error) }
+    defer { _ = unsafe unlink(staging + "/lock") }
+    let look = try StateLook.at(
+      state, dataKey: keys.dataKey, storeID: keys.storeID, counter: keys.stateCounter, mayArchiveBeLost: true,
+      mayBeOlder: true)
+    try OfflineRecord(state: state, look: look).make(with: keys) { (counter) throws(KeyingError) in
+      if let counter { try custody.count(to: counter, with: keys.dataKey) }
+    }
   }
 
   private static func copy(

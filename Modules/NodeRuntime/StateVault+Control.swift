@@ -12,10 +12,11 @@ extension StateVault {
       return StoreRecord(
         phase: .plain, protection: .none, plainValues: names.count, sealedValues: nil, markedNames: 0,
         openMismatches: 0, troubles: [], missing: [StoreRecord.Missing(kind: .word)], canRollBack: false,
-        history: await history())
+        history: await history(), lyingOpen: await openFiles())
     }
     let status = try await Self.asking { () async throws(StoreError) in try await migrating.status() }
-    return StoreRecord(status, protection: protection, history: await history())
+    return StoreRecord(
+      status, protection: protection, history: await history(), lyingOpen: await openFiles())
   }
 
   func migrate(isImpatient: Bool) async throws(ControlError) -> StoreRecord {
@@ -46,6 +47,14 @@ extension StateVault {
     let migrating = try moving()
     try await Self.asking { () async throws(StoreError) in try await migrating.rollback() }
     return try await record()
+  }
+
+  /// The files of the state that whoever has the disk reads, by name; none once everything is sealed.
+  func openFiles() async -> [String] {
+    let names = (try? KeyCustody(directory: directory, surroundings: .system(environment: [:])).inventory())
+    var open = (names?.plain ?? []).filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    if await archive.sealing.phase != .sealed { open.append("archive.db") }
+    return open + OpenFiles.drafts(in: directory) + OpenFiles.quarantined(in: directory)
   }
 
   private func history() async -> StoreRecord.History {
@@ -122,7 +131,7 @@ extension StoreRecord.Phase {
 }
 
 extension StoreRecord {
-  fileprivate init(_ status: MigrationStatus, protection: AtRestProtection, history: History) {
+  fileprivate init(_ status: MigrationStatus, protection: AtRestProtection, history: History, lyingOpen: [String]) {
     let troubles = Migration.Trouble.allCases.compactMap { trouble -> Trouble? in
       let seen = status.migration.occurrences(of: trouble)
       guard seen.count > 0 else { return nil }
@@ -133,7 +142,7 @@ extension StoreRecord {
       phase: Phase(status.migration.phase), protection: Protection(protection), plainValues: status.plainValues,
       sealedValues: status.sealedValues, markedNames: status.markedNames, openMismatches: status.openMismatches,
       troubles: troubles, missing: status.missing.map(Missing.init), canRollBack: status.canRollBack,
-      leftover: status.leftover, history: history)
+      leftover: status.leftover, history: history, lyingOpen: lyingOpen)
   }
 }
 

@@ -12,6 +12,7 @@ internal import Streams
 /// file is refused. With one, an empty directory is refused, because only `init` makes keys, and a plain one gets a slot
 /// file and stays plain until `store.migrate` is called. On every refusal the files are as they were.
 struct StateVault: Sendable {
+  let directory: String
   let store: any KeyValueStore
   /// Nothing while no holder of a key is named.
   let migrating: MigratingStore?
@@ -20,6 +21,7 @@ struct StateVault: Sendable {
   let wall: @Sendable () -> UInt64
   /// Nothing in a plain node.
   let key: HeldKey?
+  let recorder: StateRecorder?
   /// Told without waiting for the store, which is busy meanwhile.
   let progress = StoreProgressBoard()
 
@@ -34,52 +36,65 @@ struct StateVault: Sendable {
       guard !inventory.hasSlotFile else {
         throw .noKeyNamed(try keying { () throws(KeyingError) in try custody.readSlots().kinds })
       }
+      try refuseSealed(state, inventory)
       return try plain(state, wall)
     }
     let provider = try keying { () throws(KeyingError) in try keys.provider(prompt: "Passphrase of this node: ") }
     let isLegacy = !inventory.hasSlotFile && !inventory.plain.isEmpty && inventory.sealed.isEmpty
     if isLegacy {
+      try refuseSealed(state, inventory)
       _ = try keying { () throws(KeyingError) in try custody.create(with: provider, isMigration: true).stateCounter }
     }
     let opened = try keying { () throws(KeyingError) in try custody.open(with: provider, isCounted: false) }
-    return try await sealed(state, custody, opened, isEmpty: inventory.state.isEmpty, proving, wall)
+    let look = try StateLook.at(
+      state, dataKey: opened.dataKey, storeID: opened.storeID, counter: opened.stateCounter)
+    return try await sealed(state, custody, opened, look, proving, wall)
+  }
+
+  /// Nothing begins beside what lost keys have sealed, and no file is made there.
+  private static func refuseSealed(_ state: StateDirectory, _ inventory: StateInventory) throws(DaemonError) {
+    let archive: ArchiveLook
+    do { archive = try ArchiveLook.at(state.archivePath, key: nil) } catch { throw .archive(error) }
+    var lost = inventory.sealed + (inventory.hasBackup ? [StateInventory.backup] : [])
+    if case .sealed = archive { lost.append(contentsOf: inventory.archive) }
+    guard lost.isEmpty else {
+      throw .keying(.slotFileLost(path: state.path + "/" + StateInventory.slotFile, found: lost))
+    }
+    guard inventory.plain.isEmpty, archive == .plain(isEmpty: false) else { return }
+    throw .identity(.missing)
   }
 
   private static func sealed(
-    _ state: StateDirectory, _ custody: KeyCustody, _ opened: consuming OpenedKeys, isEmpty: Bool,
+    _ state: StateDirectory, _ custody: KeyCustody, _ opened: consuming OpenedKeys, _ look: StateLook,
     _ proving: Migration.Settings, _ wall: @escaping @Sendable () -> UInt64
   ) async throws(DaemonError) -> StateVault {
     let key = HeldKey(Secret(copying: opened.dataKey.bytes))
     let provider = SealedFileProvider(path: state.storePath, storeID: opened.storeID, random: .system) {
       () throws(SealedStoreError) in key.copy()
     }
-    let counter = StateCounter(last: opened.stateCounter)
     let store: MigratingStore
     do {
       store = try MigratingStore(
         plainPath: state.plainPath, provider: provider, settings: proving,
-        mayBegin: isEmpty, beginsSealed: isEmpty, proof: counter.proof, wall: wall)
-    } catch {
-      guard case .migration(.disproved) = error, let verdict = counter.verdict else { throw .store(error) }
-      throw .stateRestored(directory: state.path, verdict)
-    }
-    try await StateCounter.raise(in: store, last: opened.stateCounter)
+        mayBegin: look.mayBegin, beginsSealed: look.mayBegin, wall: wall)
+    } catch { throw .store(error) }
+    let next = look.numbers.next
+    try await StateRecorder.intend(next, certain: look.numbers.certain, in: store)
     do { try await store.advance() } catch { throw .store(error) }
     let isSealed = (try? await store.status())?.migration.phase == .sealed
     let archive: MessageArchive
     do throws(ArchiveError) {
       archive = try MessageArchive(
-        path: state.archivePath, key: isSealed ? try archiveKey(opened) : nil, mayBePlain: true)
+        path: state.archivePath, key: isSealed ? try archiveKey(opened) : nil, mayBePlain: look.mayArchiveBePlain)
     } catch {
       throw .archive(error)
     }
-    try await StateCounter.check(archive, directory: state.path, last: opened.stateCounter)
-    do { _ = try await archive.remember(opening: StateCounter.next(opened.stateCounter)) } catch {
-      throw .archive(.file(path: state.archivePath, code: EIO))
-    }
-    try keying { () throws(KeyingError) in try custody.count(opened) }
+    let recorder = StateRecorder(store: store, archive: archive, custody: custody, key: key, numbers: look.numbers)
+    try await recorder.complete()
     return StateVault(
-      store: store, migrating: store, archive: archive, protection: opened.protection, wall: wall, key: key)
+      directory: state.path, store: store, migrating: store, archive: archive, protection: opened.protection,
+      wall: wall,
+      key: key, recorder: recorder)
   }
 
   private static func plain(
@@ -87,8 +102,9 @@ struct StateVault: Sendable {
   ) throws(DaemonError) -> StateVault {
     do {
       return StateVault(
-        store: try PlainStore(path: state.plainPath), migrating: nil,
-        archive: try MessageArchive(path: state.archivePath), protection: .none, wall: wall, key: nil)
+        directory: state.path, store: try PlainStore(path: state.plainPath), migrating: nil,
+        archive: try MessageArchive(path: state.archivePath), protection: .none, wall: wall, key: nil,
+        recorder: nil)
     } catch {
       throw .database(error)
     }
@@ -119,55 +135,13 @@ final class HeldKey: Sendable {
   /// How often a store was opened with it, and derived its keys from it.
   var timesTaken: Int { taken.withLock { $0 } }
 
+  /// For whoever opens no store with it.
+  func lend<Result>(_ body: (borrowing Secret) throws(KeyingError) -> Result) throws(KeyingError) -> Result {
+    try body(secret)
+  }
+
   func copy() -> Secret {
     taken.withLock { $0 += 1 }
     return Secret(joining: secret, Secret(count: 0) { _ in })
-  }
-}
-
-/// How often this node was opened, as the store and the slot file both remember it: a file that was put back from a copy
-/// has another number.
-///
-/// The store is told first and the slot file then, so after a process that died in between the store is one ahead. Both
-/// put back together look as they did: that nothing on the same disk can tell.
-final class StateCounter: Sendable {
-  private let last: UInt64
-  private let found = Protected<StateCounterVerdict?>(nil)
-
-  init(last: UInt64) { self.last = last }
-
-  /// Why the store was refused.
-  var verdict: StateCounterVerdict? { found.withLock { $0 } }
-
-  /// While there is a plain store, what it says is right.
-  var proof: StoreProof {
-    StoreProof(of: NodeValues.kept.stateCounter.name) { bytes in
-      // A store that knows no number yet was just moved here, or begins.
-      let remembered = bytes.map { NodeValues.kept.stateCounter.value(of: $0) } ?? (self.last <= 1 ? self.last : 0)
-      guard let remembered, remembered == self.last || remembered == self.last &+ 1 else {
-        self.found.withLock { $0 = StateCounterVerdict(remembered: remembered ?? 0, before: self.last) }
-        return false
-      }
-      return true
-    }
-  }
-
-  /// An archive that remembers no number was just sealed, or begins.
-  static func check(_ archive: MessageArchive, directory: String, last: UInt64) async throws(DaemonError) {
-    let kept: UInt64?
-    do { kept = try await archive.rememberedOpening() } catch { throw .archive(.file(path: directory, code: EIO)) }
-    guard let kept, kept != last, kept != next(last) else { return }
-    throw .stateRestored(directory: directory, StateCounterVerdict(remembered: kept, before: last))
-  }
-
-  static func next(_ last: UInt64) -> UInt64 { last == .max ? last : last + 1 }
-
-  static func raise(in store: any KeyValueStore, last: UInt64) async throws(DaemonError) {
-    do { try await NodeValues.kept.stateCounter.set(next(last), in: store) } catch {
-      switch error {
-      case .store(let error): throw .store(error)
-      case .unreadable: throw .primitive
-      }
-    }
   }
 }

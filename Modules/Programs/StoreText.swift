@@ -6,7 +6,7 @@ package enum StoreText {
   package static func lines(_ record: StoreRecord) -> [String] {
     var lines: [String] = []
     lines.append("store \(record.phase.rawValue)")
-    lines.append("at rest: \(protection(record.protection))")
+    lines.append("at rest: \(protection(record))")
     let counts = [("plain", record.plainValues), ("sealed", record.sealedValues)]
     lines.append(counts.map { "\($0.0) \($0.1.map { "\($0) values" } ?? "–")" }.joined(separator: ", "))
     if let history = record.history {
@@ -48,13 +48,17 @@ package enum StoreText {
     ]
   }
 
-  private static func protection(_ protection: StoreRecord.Protection) -> String {
-    switch protection {
-    case .credential: "sealed, opened by a credential of the service manager"
-    case .passphrase: "sealed, opened by a passphrase"
-    case .keyFile: "sealed, opened by a key file elsewhere"
-    case .none: "not protected"
+  private static func protection(_ record: StoreRecord) -> String {
+    let holder: String
+    switch record.protection {
+    case .credential: holder = "opened by a credential of the service manager"
+    case .passphrase: holder = "opened by a passphrase"
+    case .keyFile: holder = "opened by a key file elsewhere"
+    case .none: return "not protected"
     }
+    let open = record.lyingOpen ?? []
+    guard !open.isEmpty else { return "sealed, \(holder)" }
+    return "not all sealed, whoever has the disk reads \(open.joined(separator: ", ")); the rest is \(holder)"
   }
 
   private static func sentence(_ missing: StoreRecord.Missing) -> String {

@@ -21,16 +21,15 @@ package actor MigratingStore: KeyValueStore {
   /// - Parameters:
   ///   - mayBegin: whether there may be no store yet.
   ///   - beginsSealed: whether a node that has no store yet begins without a plain one.
-  ///   - proof: what has to hold of the store before anything is written to it.
   ///   - wall: milliseconds since 1970.
   package init(
     plainPath: String, provider: any SealedProvider, settings: Migration.Settings = Migration.Settings(),
     mayBegin: Bool, beginsSealed: Bool = false, disk: any DatabaseDisk = SystemDisk(),
-    proof: StoreProof? = nil, wall: @escaping @Sendable () -> UInt64
+    wall: @escaping @Sendable () -> UInt64
   ) throws(StoreError) {
     engine = try MigrationEngine(
       plainPath: plainPath, provider: provider, settings: settings, mayBegin: mayBegin, beginsSealed: beginsSealed,
-      disk: disk, proof: proof, wall: wall)
+      disk: disk, wall: wall)
   }
 
   package func get(_ name: String) throws(StoreError) -> [UInt8]? { try engine.get(name) }
@@ -76,4 +75,15 @@ package actor MigratingStore: KeyValueStore {
 
   /// The plain store alone counts again, until `migrate`. Refused once the plain store is deleted.
   package func rollback() throws(StoreError) { try engine.rollBack() }
+
+  /// Rises with everything that is written to either store.
+  package func writes() -> UInt64 {
+    (engine.plain?.database.bytesLogged ?? 0) &+ (engine.sealed?.generation ?? 0)
+  }
+
+  /// Copies the logs back into the files, so that each file alone is its whole store.
+  package func checkpoint() throws(StoreError) {
+    do { try engine.plain?.database.checkpoint() } catch { throw .database(error) }
+    do { try engine.sealed?.checkpoint() } catch { throw .sealed(error) }
+  }
 }

@@ -7,7 +7,6 @@ extension MigrationEngine {
   func openBoth() throws(StoreError) {
     do {
       let plain = try PlainFile(path: plainPath, on: disk)
-      if let proof { try prove(try plain.get(proof.name)) }
       if let record = try plain.record() {
         guard let decoded = Migration(decoding: record) else { throw StoreError.migration(.record(path: plainPath)) }
         migration = decoded
@@ -30,11 +29,6 @@ extension MigrationEngine {
       countOpening()
       try plain.save(record: migration.encoded)
     } catch { throw StoreError(error) }
-  }
-
-  func prove(_ value: [UInt8]?) throws(StoreError) {
-    guard let proof, !proof.isTaken(value) else { return }
-    throw .migration(.disproved(name: proof.name))
   }
 
   /// A sealed store that knows less than it did when marks were taken away was put back, or made anew: nothing of it is
@@ -64,7 +58,6 @@ extension MigrationEngine {
     do {
       let sealed = try provider.open(mayBegin: mayBegin)
       self.sealed = sealed
-      if let proof, case .value(let value) = try sealed.read(proof.name) { try prove(value) } else { try prove(nil) }
       if try isSealedAlready() {
         leftover = Files.removeDatabase(plainPath, on: disk)
         sealed.isAlone = true

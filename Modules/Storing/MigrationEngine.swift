@@ -10,7 +10,6 @@ final class MigrationEngine {
   let settings: Migration.Settings
   let disk: any DatabaseDisk
   let wall: @Sendable () -> UInt64
-  let proof: StoreProof?
   /// Nothing once it is deleted.
   var plain: PlainFile?
   /// Nothing while it cannot be opened.
@@ -25,7 +24,7 @@ final class MigrationEngine {
 
   init(
     plainPath: String, provider: any SealedProvider, settings: Migration.Settings, mayBegin: Bool,
-    beginsSealed: Bool, disk: any DatabaseDisk = SystemDisk(), proof: StoreProof? = nil,
+    beginsSealed: Bool, disk: any DatabaseDisk = SystemDisk(),
     wall: @escaping @Sendable () -> UInt64
   ) throws(StoreError) {
     self.plainPath = plainPath
@@ -33,14 +32,12 @@ final class MigrationEngine {
     self.settings = settings
     self.disk = disk
     self.wall = wall
-    self.proof = proof
     migration = Migration(now: wall())
     if disk.exists(plainPath) {
       try openBoth()
     } else if provider.exists {
       try openSealedAlone(mayBegin: mayBegin, beginsSealed: beginsSealed)
     } else {
-      try prove(nil)
       guard mayBegin else { throw .migration(.missing) }
       if beginsSealed { try beginSealed() } else { try openBoth() }
     }

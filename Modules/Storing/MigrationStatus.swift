@@ -15,8 +15,6 @@ package enum MigrationError: Error, Equatable {
   case plainIsGone
   /// Comparing found names that differ; they are read from the plain store until they are settled.
   case mismatches(Int)
-  /// A value is not what the owner of the store has to find (`StoreProof`).
-  case disproved(name: String)
   /// What holds it up.
   case held([Migration.Missing])
 }

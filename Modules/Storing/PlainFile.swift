@@ -17,6 +17,12 @@ package final class PlainFile {
     try database.checkpoint()
   }
 
+  /// Only to look into it; no byte changes.
+  package init(looking path: String) throws(DatabaseError) {
+    database = try SQLiteDatabase(looking: path)
+    try database.check()
+  }
+
   package func get(_ name: String) throws(DatabaseError) -> [UInt8]? {
     try database.first("SELECT value FROM plain WHERE name = ?", [.text(name)]) { row throws(DatabaseError) in
       try row.blob(0, limit: StoringLimits.valueBytes)

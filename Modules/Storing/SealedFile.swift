@@ -27,6 +27,7 @@ package final class SealedFile: SealedBackend {
   private let path: String
   private let storeID: [UInt8]
   private let disk: any DatabaseDisk
+  private let isLooking: Bool
   private var sealer: RecordSealer
   /// Nothing only while it is opened again.
   private var database: SQLiteDatabase?
@@ -43,11 +44,13 @@ package final class SealedFile: SealedBackend {
   ///   - storeID: 16 bytes that every value is bound to.
   ///   - key: the data key, 32 bytes.
   ///   - mayBegin: whether a store that is missing or was never begun is made.
+  ///   - isLooking: whether the file is only looked into, and no byte beside it changes; then nothing may be written.
   package init(
     path: String, storeID: [UInt8], key: consuming Secret, random: RandomSource, mayBegin: Bool,
-    on disk: any DatabaseDisk = SystemDisk()
+    isLooking: Bool = false, on disk: any DatabaseDisk = SystemDisk()
   ) throws(SealedStoreError) {
     self.path = path
+    self.isLooking = isLooking
     self.storeID = storeID
     self.disk = disk
     guard storeID.count == StoringLimits.storeIDBytes else {
@@ -241,11 +244,20 @@ package final class SealedFile: SealedBackend {
     do throws(DatabaseError) {
       if let open = self.database {
         database = open
+      } else if isLooking {
+        database = try SQLiteDatabase(looking: path)
+        // A file that no build of ours has begun.
+        guard try database.version() > 0 else {
+          throw .schemaTooNew(path: path, found: 0, known: Self.migrations.count)
+        }
       } else {
         database = try SQLiteDatabase(path: path, migrations: Self.migrations, on: disk)
       }
       try database.check()
-    } catch { throw .database(error) }
+    } catch {
+      if case .schemaTooNew(_, 0, _) = error { throw .missing(path: path) }
+      throw .database(error)
+    }
     self.database = database
     try loadHeader(database, mayBegin: mayBegin)
     try loadEntries(database)

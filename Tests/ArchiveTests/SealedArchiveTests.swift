@@ -135,12 +135,40 @@ import Testing
     #expect(nonces.count == 2 * (49 + 3), "a row sealed again has another")
   }
 
-  @Test func theOpeningIsRememberedUnderSeal() async throws {
-    #expect(try await open().remember(opening: 4) == nil)
-    #expect(try await open().remember(opening: 5) == 4)
+  @Test func theNumberIsRememberedUnderSeal() async throws {
+    #expect(try await open().rememberedNumber() == nil)
+    try await open().remember(number: 5)
+    #expect(try await open().rememberedNumber() == 5)
     try sql("UPDATE keeping SET value = zeroblob(36) WHERE name = 'opening'")
-    #expect(try await open().remember(opening: 6) == 0)
-    #expect(try await open().remember(opening: 7) == 6)
+    #expect(try await open().rememberedNumber() == 0)
+    try await open().remember(number: 7)
+    #expect(try await open().rememberedNumber() == 7)
+  }
+
+  /// Also what only the log holds yet is seen, and the log is not copied back.
+  @Test(arguments: [false, true])
+  func whoOnlyLooksChangesNothing(isKilled: Bool) async throws {
+    #expect(try ArchiveLook.at(path, key: TestKey.make()) == .missing)
+    let copy = TemporaryDirectory()
+    do {
+      let archive = try open()
+      _ = try await archive.insert(TestMessage.make(1))
+      try await archive.remember(number: 9)
+      if isKilled {
+        for name in directory.names where !name.hasSuffix("-shm") { copy.copy(directory.path + "/" + name, as: name) }
+      }
+    }
+    if !isKilled { copy.copy(path, as: "archive.db") }
+    let names = copy.names
+    let before = names.map { copy.bytes($0) }
+    #expect(names.contains("archive.db-wal") == isKilled)
+    let place = copy.path + "/archive.db"
+    #expect(try ArchiveLook.at(place, key: TestKey.make()) == .sealed(phase: .sealed, number: 9))
+    #expect(try ArchiveLook.at(place, key: nil) == .sealed(phase: .sealed, number: nil))
+    #expect(throws: ArchiveError.wrongKey(path: place)) { try ArchiveLook.at(place, key: TestKey.make(8)) }
+    #expect(copy.names == names && names.map { copy.bytes($0) } == before)
+    copy.put([], as: "archive.db")
+    if !isKilled { #expect(try ArchiveLook.at(place, key: nil) == .missing) }
   }
 
   @Test func anyBytesAreAMessageOrNone() throws {

@@ -212,13 +212,6 @@ import Testing
     }
   }
 
-  @Test func counterTellsWhatWasPutBack() {
-    #expect(StateCounterVerdict(remembered: 4, before: 4) == .same)
-    #expect(StateCounterVerdict(remembered: 2, before: 4) == .fileIsOlder(by: 2))
-    #expect(StateCounterVerdict(remembered: 4, before: 1) == .slotFileIsOlder(by: 3))
-    #expect(StateCounterVerdict(remembered: .max, before: 0) == .slotFileIsOlder(by: .max))
-  }
-
   @Test func readingAloneWritesNothing() throws {
     let (disk, key) = try madeDisk()
     let before = disk.contents

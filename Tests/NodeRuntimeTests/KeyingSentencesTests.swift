@@ -1,6 +1,10 @@
+import Archive
 import Arguments
+import Database
 import Keying
 import Primitives
+import Sessions
+import Storing
 import Testing
 
 @testable import NodeRuntime
@@ -30,6 +34,32 @@ import Testing
     #expect(Self.refusals.map(\.exitCode) == Array(12...19))
     #expect(Self.others.allSatisfy { (1...19).contains($0.exitCode) })
     #expect(KeyingError.providerUnfit(.keyFile, place: "/k", .malformed).exitCode == ExitCode.configuration)
+  }
+
+  /// Of what can be wrong with the files of a sealed node: no words of the compiler, and no copy where one is no remedy.
+  @Test func everyRefusalOfTheFilesHasACodeAndASentence() {
+    let refusals: [(DaemonError, Int32)] = [
+      (.stateRestored(directory: "/s", .archive), 10), (.archiveLost(path: "/s/archive.db"), 12),
+      (.store(.sealed(.missing(path: "/s/store.db"))), 12), (.store(.migration(.plainMissing(path: "/s/p"))), 12),
+      (.store(.sealed(.otherStore(path: "/s/store.db", found: [1, 2]))), 11),
+      (.store(.sealed(.otherKey(path: "/s/store.db"))), 11),
+      (.store(.migration(.foreignPlain(path: "/s/plain.db"))), 11),
+      (.archive(.wrongKey(path: "/s/archive.db")), 11), (.archive(.isPlain(path: "/s/archive.db")), 11),
+      (.store(.sealed(.header(path: "/s/store.db"))), 17), (.store(.sealed(.summary(path: "/s/store.db"))), 17),
+      (.store(.sealed(.value(name: "a"))), 17),
+      (.store(.sealed(.database(.corrupt(path: "/s/store.db", code: 11)))), 17),
+      (.store(.sealed(.database(.full(path: "/s/store.db")))), 5), (.archive(.database(.full(path: "/s/a"))), 5),
+      (.store(.sealed(.database(.statement(code: 778, message: "disk I/O error", sql: "x")))), 5),
+      (.archive(.quarantineFull(path: "/s/quarantine", count: 8)), 5), (.history(SessionStoreError(reason: "r")), 5),
+    ]
+    for (error, code) in refusals {
+      #expect(error.exitCode == code, "\(error)")
+      let sentence = error.sentence
+      #expect(sentence.hasSuffix(".") && !sentence.contains("\n") && sentence.count < 300, "\(sentence)")
+      #expect(sentence.contains(";") || sentence.contains(":"), "\(sentence)")
+      for word in ["(path", "sealed(", "otherStore", "foreignPlain", "[1", "sql:"] { #expect(!sentence.contains(word)) }
+      if code == 5 { #expect(!sentence.contains("copy"), "\(sentence)") }
+    }
   }
 
   @Test func everySentenceIsOneAndSaysWhatToDo() {

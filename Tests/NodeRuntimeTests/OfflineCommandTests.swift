@@ -71,6 +71,31 @@ struct OfflineCommandTests {
     #expect(!place.files(place.path).contains { $0.hasSuffix(".restoring") || $0.hasSuffix(".part") })
   }
 
+  /// A node that runs may make a record between the moments at which its files were copied.
+  @Test(arguments: ["keys.v1", "store.db", "archive.db"])
+  func backupWhoseFilesAreOfDifferentMomentsIsANode(older: String) async throws {
+    let place = try Place()
+    #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    do { try await place.open(place.source).recorder?.end() }
+    let former = try Data(contentsOf: URL(fileURLWithPath: place.state + "/" + older))
+    do {
+      let vault = try await place.open(place.source)
+      try await vault.store.put(Self.values, isErasing: false)
+      try await vault.recorder?.end()
+    }
+    try former.write(to: URL(fileURLWithPath: place.state + "/" + older))
+    let options = ["--state", place.state, "--backup-passphrase-fd", "{fd}", "--key", place.key]
+    #expect(place.run(["backup", place.backup] + options, passphrase: "open sesame") == 0)
+    let target = place.path + "/other"
+    let restore = ["restore", place.backup, "--state", target, "--backup-passphrase-fd", "{fd}", "--key", place.key]
+    #expect(place.run(restore, passphrase: "open sesame") == 0)
+    #expect(place.files(target).sorted() == ["archive.db", "keys.v1", "store.db"])
+    for _ in 0..<2 {
+      let vault = try await place.open(place.source, in: target)
+      #expect(try await vault.store.get("name 3") == (older == "store.db" ? nil : Self.values[3].value))
+    }
+  }
+
   @Test func backupThatIsNotAsItWasWrittenRestoresNothing() async throws {
     let place = try Place()
     #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)

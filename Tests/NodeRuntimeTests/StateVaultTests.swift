@@ -1,8 +1,10 @@
 import Archive
 import ControlAPI
 import Foundation
+import Identities
 import Keying
 import Primitives
+import Sessions
 import Storing
 import TestKit
 import Testing
@@ -11,59 +13,8 @@ import Testing
 
 /// What is opened at the start, and what is refused: each refusal with its own code and every file as it was.
 struct StateVaultTests {
-  private final class Folder {
-    let path = NSTemporaryDirectory() + "vault-\(UUID().uuidString)"
-    let keyPath: String
-
-    init() throws {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      keyPath = path + "/key"
-      try writeKey("7", to: keyPath)
-    }
-
-    func writeKey(_ digit: String, to path: String) throws {
-      // Not all alike, or it would be no key.
-      try (String(repeating: digit, count: 63) + "a").write(toFile: path, atomically: false, encoding: .utf8)
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    var state: String { path + "/state" }
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: state)) ?? []).sorted() }
-
-    /// Every file, for the proof that nothing was touched.
-    var contents: [String: Data] {
-      Dictionary(
-        uniqueKeysWithValues: names.filter { $0 != "lock" }.map { name in
-          (name, FileManager.default.contents(atPath: state + "/" + name) ?? Data())
-        })
-    }
-
-    func source(_ path: String? = nil) -> KeySource {
-      KeySource(.file(path: path ?? keyPath, isInsecureAllowed: false))
-    }
-
-    func open(_ keys: KeySource?) async throws -> StateVault {
-      try await StateVault.open(
-        StateDirectory(path: state), keys: keys, environment: [:], wall: { 1_800_000_000_000 })
-    }
-
-    func initialise() -> Int32 {
-      OfflineCommand.run(["init", "--state", state, "--key", "file:" + keyPath], environment: [:]) ?? -1
-    }
-
-    func refusal(_ keys: KeySource?) async -> Int32? {
-      do {
-        _ = try await open(keys)
-        return nil
-      } catch { return (error as? DaemonError)?.exitCode }
-    }
-  }
-
   @Test func withoutAKeyAnEmptyDirectoryIsKeptPlainlyAndSaysSo() async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     let vault = try await folder.open(nil)
     #expect(vault.migrating == nil && vault.protection == .none)
     #expect(try await vault.record().protection == .none)
@@ -71,7 +22,7 @@ struct StateVaultTests {
   }
 
   @Test func threat16_onlyInitMakesKeysAndMakesThemOnce() async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     #expect(await folder.refusal(folder.source()) == 5)
     #expect(!folder.names.contains("keys.v1"))
     #expect(folder.initialise() == 0)
@@ -83,18 +34,20 @@ struct StateVaultTests {
   }
 
   @Test func plainStoreMovesOverAndKeepsEveryValue() async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     let values = (0..<40).map { (name: "name \($0)", value: [UInt8](repeating: UInt8($0), count: $0 * 7)) }
     do {
       let plain = try await folder.open(nil)
       try await plain.store.put(values, isErasing: false)
     }
-    let first = try await folder.open(folder.source())
-    #expect(try await first.record().phase == .plain)
-    #expect(try await first.migrate(isImpatient: false).phase == .doubleWrite)
-    #expect(try await first.verify().mismatches == 0)
-    #expect(try await first.rollBack().phase == .plain)
-    #expect(try await first.migrate(isImpatient: true).phase == .sealed)
+    do {
+      let first = try await folder.open(folder.source())
+      #expect(try await first.record().phase == .plain)
+      #expect(try await first.migrate(isImpatient: false).phase == .doubleWrite)
+      #expect(try await first.verify().mismatches == 0)
+      #expect(try await first.rollBack().phase == .plain)
+      #expect(try await first.migrate(isImpatient: true).phase == .sealed)
+    }
     let again = try await folder.open(folder.source())
     for (name, value) in values { #expect(try await again.store.get(name) == value) }
     #expect(!folder.names.contains { $0.hasPrefix("plain.db") })
@@ -102,7 +55,7 @@ struct StateVaultTests {
   }
 
   @Test func aStartTakesTheDataKeyForItsStoreOnce() async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     #expect(folder.initialise() == 0)
     for _ in 0..<3 {
       let vault = try await folder.open(folder.source())
@@ -112,7 +65,7 @@ struct StateVaultTests {
   }
 
   @Test func numbersLieWhereEarlierVersionsHadThem() async throws {
-    let store = try await Folder().open(nil).store
+    let store = try await VaultFolder().open(nil).store
     let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     let values = NodeValues.kept
     for (name, setting) in [
@@ -127,7 +80,7 @@ struct StateVaultTests {
   }
 
   @Test func aMoveSaysHowFarItIsAndNothingOnceItHasEnded() async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     do { try await folder.open(nil).store.put([("name", [1])], isErasing: false) }
     let vault = try await folder.open(folder.source())
     #expect(vault.progress.now == nil)
@@ -140,7 +93,7 @@ struct StateVaultTests {
   }
 
   @Test func threat16_lostLockedWrongAndChangedHoldersAreRefusedAndTouchNothing() async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     #expect(folder.initialise() == 0)
     do { _ = try await folder.open(folder.source()) }
     let before = folder.contents
@@ -166,7 +119,7 @@ struct StateVaultTests {
 
   @Test(arguments: ["store.db", "keys.v1"])
   func threat19_fileThatIsPutBackFromACopyIsRefused(name: String) async throws {
-    let folder = try Folder()
+    let folder = try VaultFolder()
     #expect(folder.initialise() == 0)
     do { _ = try await folder.open(folder.source()) }
     let copy = folder.contents
@@ -181,17 +134,27 @@ struct StateVaultTests {
     #expect(await folder.refusal(folder.source()) == nil)
   }
 
-  /// The node may die between telling the store of an opening and telling the slot file.
-  @Test func threat17_openingThatWasHalfCountedIsNoCopy() async throws {
-    let folder = try Folder()
+  /// The node may die between any two steps of a record.
+  @Test func threat17_recordThatWasInterruptedIsNoCopy() async throws {
+    let folder = try VaultFolder()
     #expect(folder.initialise() == 0)
-    do { _ = try await folder.open(folder.source()) }
-    let slots = URL(fileURLWithPath: folder.state + "/keys.v1")
-    for _ in 0..<3 {
-      let before = try Data(contentsOf: slots)
-      do { _ = try await folder.open(folder.source()) }
-      try before.write(to: slots)
-      #expect(await folder.refusal(folder.source()) == nil)
+    try await folder.run()
+    for steps in 0...2 {
+      for _ in 0..<3 {
+        let slots = try #require(folder.contents["keys.v1"])
+        let archive = try #require(folder.contents["archive.db"])
+        let vault = try await folder.open(folder.source())
+        let store = try #require(vault.migrating)
+        let last = try await NodeValues.kept.stateCounter.value(in: store)
+        try await StateRecorder.intend(last + 1, certain: last, in: store)
+        if steps > 0 { try await vault.archive.remember(number: last + 1) }
+        if steps > 1 {
+          let custody = KeyCustody(directory: folder.state, surroundings: .system(environment: [:]))
+          try vault.key?.lend { (key) throws(KeyingError) in try custody.count(to: last + 1, with: key) }
+        }
+        #expect(slots != folder.contents["keys.v1"] && !archive.isEmpty)
+      }
+      #expect(await folder.refusal(folder.source()) == nil, "\(steps)")
     }
   }
 }

@@ -112,10 +112,53 @@ struct UnitFileTests {
   @Test func faultsThatOnlyAPersonCanMendAreNotTriedAgain() throws {
     let unit = try Self.unit("relaychatd.service")
     let codes = [
-      ExitCode.usage, ExitCode.configuration, ExitCode.stateUnusable, ExitCode.stateRestored, ExitCode.keysLost,
+      ExitCode.usage, ExitCode.configuration, ExitCode.stateUnusable, ExitCode.stateRestored, ExitCode.stateForeign,
+      ExitCode.keysLost,
       ExitCode.keysNotMigrated, ExitCode.keysMissing, ExitCode.keysLocked, ExitCode.keysWrong, ExitCode.keysCorrupt,
       ExitCode.keysChanged, ExitCode.keysWiped,
     ].map { "\($0)" }.joined(separator: " ")
     #expect(unit["Restart"] == "on-failure" && unit["RestartPreventExitStatus"] == codes)
+  }
+
+  @Test func secondWayInIsAddedWithTheCredentialOfTheUnit() throws {
+    let page = try String(contentsOf: Self.folder.appendingPathComponent("README.md"), encoding: .utf8)
+    let dropIn = try Self.unit("relaychatd-sealed.conf")
+    let unit = try Self.unit("relaychatd.service")
+    for word in [
+      "--property=LoadCredentialEncrypted=\(try #require(dropIn["LoadCredentialEncrypted"]))",
+      "--setenv=\(try #require(dropIn["Environment"]))", "--property=User=\(try #require(unit["User"]))",
+      "--property=StateDirectory=\(try #require(unit["StateDirectory"]))",
+      "--property=StateDirectoryMode=\(try #require(unit["StateDirectoryMode"]))",
+    ] { #expect(page.contains(word), "\(word)") }
+    let line = try #require(page.split(separator: "\n").first { $0.contains("keys add") })
+    let words = line.split(separator: " ").prefix { $0 != "<<<" }.drop { $0 != "add" }.map(String.init)
+    guard case .run(let invocation) = try KeysCommand.table.parse(words) else {
+      Issue.record("it runs nothing")
+      return
+    }
+    #expect(invocation.argument("VERB") == "add" && invocation.options["new"] == ["passphrase"])
+  }
+
+  /// The table of the README has each code of the programs once for each meaning, in the words of no other.
+  @Test func readmeSaysEveryExitCode() throws {
+    let readme = try String(
+      contentsOf: Self.folder.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+        "README.md"),
+      encoding: .utf8)
+    let rows = readme.split(separator: "\n").compactMap { line -> (code: Int32, text: String)? in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 2, let code = Int32(cells[0]) else { return nil }
+      return (code, cells[1])
+    }
+    let daemon = rows.filter { $0.text.hasPrefix("`relaychatd") }
+    #expect(daemon.map(\.code) == Array(10...19))
+    #expect(rows.filter { !$0.text.hasPrefix("`relaychatd") }.map(\.code) == Array(0...5) + [10, 11])
+    for (code, word) in [
+      (ExitCode.stateRestored, "older copy"), (ExitCode.stateForeign, "another node"),
+      (ExitCode.keysLost, "gone or empty"),
+      (ExitCode.keysNotMigrated, "earlier version"), (ExitCode.keysMissing, "not there"),
+      (ExitCode.keysLocked, "cannot be read"), (ExitCode.keysWrong, "wrong"), (ExitCode.keysCorrupt, "damaged"),
+      (ExitCode.keysChanged, "another holder"), (ExitCode.keysWiped, "wiped"),
+    ] { #expect(daemon.filter { $0.text.contains(word) }.map(\.code) == [code], "\(word)") }
   }
 }

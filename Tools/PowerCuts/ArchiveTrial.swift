@@ -243,7 +243,7 @@ package struct ArchiveTrial: Sendable {
     }
     let least = belief.messages.values.count { !$0.contains(nil) }
     guard !isWhole || lines >= least else { throw Wrong(text: "\(lines) of \(least) messages are exported") }
-    _ = try await attempt(&outcome) { _ = try await archive.rememberedOpening() }
+    _ = try await attempt(&outcome) { _ = try await archive.rememberedNumber() }
     guard await archive.unreadableRows == 0 else { throw Wrong(text: "a row does not open") }
   }
 
