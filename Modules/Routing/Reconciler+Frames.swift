@@ -11,8 +11,8 @@ extension Reconciler {
     guard neighbours[slot] != nil else { return }
     switch frame {
     case .comparison(let windows):
-      if !neighbours[slot]!.isLeading {
-        neighbours[slot]!.told = nil
+      // Where both have begun at once, each goes on.
+      if !neighbours[slot]!.isLeading, neighbours[slot]!.told == nil, session?.slot != slot {
         neighbours[slot]!.nextAt = now.advanced(by: RoutingLimits.lastComparison * 2)
       }
       actions.append(.send(.difference(Self.difference(windows, set)), slot: slot))

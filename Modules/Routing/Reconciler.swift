@@ -72,7 +72,7 @@ package struct Reconciler: Sendable {
   /// The neighbour is there, and knows comparisons.
   package mutating func up(_ slot: Int, now: MonotonicTime) {
     let isLeading = leading.contains(slot)
-    let first = isLeading ? now : now.advanced(by: RoutingLimits.leaderPatience)
+    let first = isLeading ? now : now.advanced(by: spread(RoutingLimits.leaderPatience))
     neighbours[slot] = Neighbour(isLeading: isLeading, nextAt: first, allowanceAt: now)
   }
 
@@ -138,7 +138,7 @@ package struct Reconciler: Sendable {
     let interval =
       hasFound ? RoutingLimits.firstComparison : min(neighbours[slot]!.interval * 2, RoutingLimits.lastComparison)
     neighbours[slot]!.interval = interval
-    neighbours[slot]!.nextAt = now.advanced(by: spread(interval))
+    neighbours[slot]!.nextAt = now.advanced(by: spread(hasFound ? RoutingLimits.comparisonAfterFinding : interval))
   }
 
   /// A time between three quarters of the given one and all of it, so that links do not beat together.

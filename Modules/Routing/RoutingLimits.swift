@@ -91,6 +91,8 @@ package enum RoutingLimits {
   /// within a quarter of a minute, and a mesh in which nothing happens says 43 bytes a minute and link.
   package static let firstComparison: Duration = .seconds(15)
   package static let lastComparison: Duration = .seconds(60)
+  /// After one that found something: what was asked for may be lost as well.
+  package static let comparisonAfterFinding: Duration = .seconds(5)
   /// Whose turn it is not begins all the same after this time, when the other has not.
   package static let leaderPatience: Duration = .seconds(5)
   /// An answer comes within this time, three connection intervals of each side and some; asked for again so often.

@@ -124,6 +124,22 @@ private struct Neighbours {
     #expect(pair.bytes <= 2 * 13 * 400, "\(pair.bytes) bytes")
   }
 
+  @Test(arguments: [(false, false), (true, true)])
+  func whoeverLeadsBothHaveEverything(_ leading: (Bool, Bool)) throws {
+    // As two nodes may see it whose frames are carried to each other by somebody else.
+    let both = Neighbours.keys(50, seed: 3)
+    var pair = Neighbours(
+      both.merging(Neighbours.keys(20, seed: 4)) { one, _ in one },
+      both.merging(Neighbours.keys(20, seed: 5)) { one, _ in one }, seed: 6)
+    for (end, isLeading) in [leading.0, leading.1].enumerated() {
+      pair.reconcilers[end] = Reconciler(key: (1, 1))
+      pair.reconcilers[end].isLeading(0, isLeading)
+      pair.reconcilers[end].up(0, now: .start)
+    }
+    try pair.run(until: .start.advanced(by: .seconds(20)))
+    #expect(pair.keys[0] == pair.keys[1] && pair.keys[0].count == 90)
+  }
+
   @Test func aNeighbourThatDoesNotAnswerIsAskedSeldom() {
     var reconciler = Reconciler(key: (3, 4))
     reconciler.isLeading(5, true)
