@@ -156,6 +156,8 @@ enum HistoryBenchmarks {
     }
     return BenchRow(
       name: "durable message, median", value: ours.quantile(0.5), unit: "µs",
-      rival: ("the same archive, plain and small", theirs.quantile(0.5)), goal: .ratioAtMost(1.2))
+      rival: ("the same archive, plain and small", theirs.quantile(0.5)), goal: .ratioAtMost(1.2),
+      // A sealed write touches two pages of the log, its row and the header that no former state may replace; a plain one touches one.
+      knownRatio: 1.6)
   }
 }
