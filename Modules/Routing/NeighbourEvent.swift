@@ -12,7 +12,7 @@ package enum NeighbourEvent: Sendable {
   case packet(ReceivedPacket)
   /// The neighbour has taken these packets over, by `PacketID.key`.
   case acknowledged(slot: Int, keys: [UInt64])
-  /// A frame of types 64 to 67.
+  /// A frame of types 64 to 72.
   case control(slot: Int, LinkFrame)
 }
 
@@ -63,7 +63,7 @@ package struct OutboundPacket: Sendable {
   }
 }
 
-/// A frame of types 64 to 67 for one neighbour, on its way from the relay down to the links. It may be lost.
+/// A frame of types 64 to 72 for one neighbour, on its way from the relay down to the links. It may be lost.
 package struct OutboundControl: Sendable {
   package var slot: Int
   package var frame: LinkFrame

@@ -9,6 +9,7 @@ extension Reconciler {
     isKnown: (UInt64) -> Bool, into actions: inout [Action]
   ) {
     guard neighbours[slot] != nil else { return }
+    defer { setDeadline() }
     switch frame {
     case .comparison(let windows):
       // Where both have begun at once, each goes on.

@@ -44,7 +44,6 @@ package struct Reconciler: Sendable {
     var hasFound = false
   }
 
-  private var leading = LinkSet.none
   /// What a neighbour is being told of a window, and until when it is kept.
   struct Answering: Sendable {
     var salt: UInt64
@@ -53,10 +52,13 @@ package struct Reconciler: Sendable {
     var until: MonotonicTime
   }
 
+  private var leading = LinkSet.none
   var neighbours: [Int: Neighbour] = [:]
   var answers: [Int: Answering] = [:]
   var session: Session?
   var numbers: UInt16 = 0
+  /// When `tick` has something to do. Kept, because the relay asks for it after every packet.
+  package private(set) var deadline = MonotonicTime.never
   private let hash: KeyedHash
 
   /// - Parameter key: 128 random bits of this process; salts are made of it.
@@ -65,12 +67,13 @@ package struct Reconciler: Sendable {
   // MARK: Neighbours
 
   /// Who leads on the link in this slot: told before it is up, true at one end and false at the other.
-  package mutating func isLeading(_ slot: Int, _ isLeading: Bool) {
+  package mutating func setLeading(_ slot: Int, _ isLeading: Bool) {
     if isLeading { leading.insert(slot) } else { leading.remove(slot) }
   }
 
   /// The neighbour is there, and knows comparisons.
   package mutating func up(_ slot: Int, now: MonotonicTime) {
+    defer { setDeadline() }
     let isLeading = leading.contains(slot)
     let first = isLeading ? now : now.advanced(by: spread(RoutingLimits.leaderPatience))
     neighbours[slot] = Neighbour(isLeading: isLeading, nextAt: first, allowanceAt: now)
@@ -79,6 +82,7 @@ package struct Reconciler: Sendable {
   package func isUp(_ slot: Int) -> Bool { neighbours[slot] != nil }
 
   package mutating func down(_ slot: Int) {
+    defer { setDeadline() }
     neighbours[slot] = nil
     answers[slot] = nil
     if session?.slot == slot { session = nil }
@@ -86,17 +90,17 @@ package struct Reconciler: Sendable {
 
   // MARK: Time
 
-  package var deadline: MonotonicTime {
-    var earliest = session?.askAgainAt ?? .never
-    for neighbour in neighbours.values { earliest = min(earliest, neighbour.nextAt) }
-    for answer in answers.values { earliest = min(earliest, answer.until) }
-    return earliest
+  mutating func setDeadline() {
+    deadline = session?.askAgainAt ?? .never
+    for neighbour in neighbours.values { deadline = min(deadline, neighbour.nextAt) }
+    for answer in answers.values { deadline = min(deadline, answer.until) }
   }
 
   /// - Parameter wallMilliseconds: the time of day; it only says where windows begin, so a wrong one costs a few bytes.
   package mutating func tick(
     _ set: PacketSet, now: MonotonicTime, wallMilliseconds: UInt64, into actions: inout [Action]
   ) {
+    defer { setDeadline() }
     if let due = session?.askAgainAt, due <= now { askAgain(now: now, into: &actions) }
     if !answers.isEmpty { answers = answers.filter { $0.value.until > now } }
     for slot in neighbours.keys.sorted() where neighbours[slot]!.nextAt <= now {

@@ -10,7 +10,7 @@ package enum RelayAction: Sendable {
   case offer(OutboundPacket)
   /// To be handed up to the session, which is promised it.
   case deliver(Packet, id: PacketID, receivedAt: MonotonicTime)
-  /// To be sent to one neighbour, ahead of packets and unacknowledged: a frame of types 64 to 67.
+  /// To be sent to one neighbour, ahead of packets and unacknowledged: a frame of types 64 to 72.
   case control(slot: Int, LinkFrame)
   /// The neighbour in this slot is the first to have taken over a packet of our own, by `PacketID.key`.
   case handedOver(key: UInt64, slot: Int)

@@ -189,7 +189,7 @@ package struct RelayEngine: Sendable {
     _ slot: Int, entry: UInt32, now: MonotonicTime, into actions: inout [RelayAction]
   ) {
     state.linkUp(slot, entry: entry)
-    reconciler.isLeading(slot, configuration.ownEntry < entry)
+    reconciler.setLeading(slot, configuration.ownEntry < entry)
     guard configuration.usesTrees else {
       sendMissing(slot, now: now, into: &actions)
       return

@@ -17,7 +17,6 @@ private struct Neighbours {
   var random: SeededGenerator
   var loss = 0.0
   var bytes = 0
-  var reconciliationBytes = 0
   var counts: [RelayCount: UInt64] = [:]
   var pushed = 0
   static let wall: UInt64 = 1_700_000_000_000
@@ -32,7 +31,7 @@ private struct Neighbours {
     reconcilers = [Reconciler(key: (1, seed)), Reconciler(key: (2, seed))]
     random = SeededGenerator(seed: seed)
     for end in 0..<2 {
-      reconcilers[end].isLeading(0, end == 0)
+      reconcilers[end].setLeading(0, end == 0)
       reconcilers[end].up(0, now: now)
     }
   }
@@ -133,7 +132,7 @@ private struct Neighbours {
       both.merging(Neighbours.keys(20, seed: 5)) { one, _ in one }, seed: 6)
     for (end, isLeading) in [leading.0, leading.1].enumerated() {
       pair.reconcilers[end] = Reconciler(key: (1, 1))
-      pair.reconcilers[end].isLeading(0, isLeading)
+      pair.reconcilers[end].setLeading(0, isLeading)
       pair.reconcilers[end].up(0, now: .start)
     }
     try pair.run(until: .start.advanced(by: .seconds(20)))
@@ -142,7 +141,7 @@ private struct Neighbours {
 
   @Test func aNeighbourThatDoesNotAnswerIsAskedSeldom() {
     var reconciler = Reconciler(key: (3, 4))
-    reconciler.isLeading(5, true)
+    reconciler.setLeading(5, true)
     reconciler.up(5, now: .start)
     var sent = 0
     var now = MonotonicTime.start
@@ -177,7 +176,7 @@ private struct Neighbours {
     var reconciler = Reconciler(key: (3, 4))
     var set = PacketSet()
     for key in Neighbours.keys(300, seed: 1) { set.insert(key.key, unit: key.value) }
-    reconciler.isLeading(1, true)
+    reconciler.setLeading(1, true)
     reconciler.up(1, now: .start)
     var now = MonotonicTime.start
     for _ in 0..<3_000 {

@@ -51,7 +51,6 @@ struct EventQueue: Sendable {
   private var sequence: UInt64 = 0
 
   var count: Int { events.count }
-  var nextTime: UInt64? { events.first?.time }
 
   @inline(__always)
   mutating func add(_ kind: Event.Kind, at time: UInt64, _ a: Int, _ b: Int = 0) {

@@ -146,38 +146,20 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
   @inline(__always)
   private mutating func handle(_ event: Event) {
     let (a, b) = (Int(event.a), Int(event.b))
+    // An arrival notes itself, with what has arrived.
+    if event.kind != .arrival { log.note(now, event.kind, event.a, event.kind == .linkDown ? UInt64(b) : 0) }
     switch event.kind {
-    case .anchor:
-      log.note(now, .anchor, event.a, 0)
-      anchor(a)
+    case .anchor: anchor(a)
     case .arrival: arrived(a, b)
-    case .transferDue:
-      log.note(now, .transferDue, event.a, 0)
-      transferDue(a)
-    case .rulesDue:
-      log.note(now, .rulesDue, event.a, 0)
-      rulesDue(a)
-    case .reassemblyDue:
-      log.note(now, .reassemblyDue, event.a, 0)
-      reassemblyDue(a)
-    case .message:
-      log.note(now, .message, event.a, 0)
-      say(a)
-    case .linkUp:
-      log.note(now, .linkUp, event.a, 0)
-      comeUp(a)
-    case .linkDown:
-      log.note(now, .linkDown, event.a, UInt64(b))
-      breakDown(a, epoch: UInt32(truncatingIfNeeded: b))
-    case .world:
-      log.note(now, .world, event.a, 0)
-      world(a)
-    case .script:
-      log.note(now, .script, event.a, 0)
-      script(a)
-    case .hostile:
-      log.note(now, .hostile, event.a, 0)
-      hostile(a)
+    case .transferDue: transferDue(a)
+    case .rulesDue: rulesDue(a)
+    case .reassemblyDue: reassemblyDue(a)
+    case .message: say(a)
+    case .linkUp: comeUp(a)
+    case .linkDown: breakDown(a, epoch: UInt32(truncatingIfNeeded: b))
+    case .world: world(a)
+    case .script: script(a)
+    case .hostile: hostile(a)
     }
   }
 }
