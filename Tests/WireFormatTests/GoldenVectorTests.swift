@@ -86,6 +86,28 @@ struct GoldenVectorTests {
     #expect(LinkFrame.graft([key]).encoded == (try bytes("frame-graft")))
     #expect(LinkFrame.reopen([]).encoded == (try bytes("frame-reopen-all")))
     #expect(LinkFrame.reopen([origins[1]]).encoded == (try bytes("frame-reopen")))
+    let reconciliation: [(String, ReconciliationFrame)] = [
+      (
+        "comparison",
+        .comparison([
+          .init(start: 0x2c_f160, count: 2, sum: 0x1122_3344_5566_7788), .init(start: 0, count: 0, sum: 0),
+        ])
+      ),
+      ("difference", .difference(1)),
+      (
+        "symbol-request",
+        .symbolRequest(
+          .init(number: 7, salt: 0x0001_0203_0405_0607, start: 0x2c_f160, end: .max, first: 0, count: 8))
+      ),
+      (
+        "symbols",
+        .symbols(number: 7, first: 0, [CodedSymbol(count: 2, sum: 0x1122_3344_5566_7788, check: 0xa0a1_a2a3)])
+      ),
+      ("wanted", .wanted([0x0001_0203_0405_0607])),
+    ]
+    for (name, frame) in reconciliation {
+      #expect(LinkFrame.reconciliation(frame).encoded == (try bytes("frame-" + name)), "\(name)")
+    }
     #expect(frameResult(try bytes("frame-ignored")) == .success(.ignored(type: 90)))
   }
 }

@@ -65,6 +65,16 @@ enum GoldenVectors {
       "43",
     "frame-reopen":
       "43a0a1a2a3a4a5a6a7",
+    "frame-comparison":
+      "44002cf160000211223344556677880000000000000000000000000000",
+    "frame-difference":
+      "4501",
+    "frame-symbol-request":
+      "4600070001020304050607002cf160ffffffff000008",
+    "frame-symbols":
+      "4700070000021122334455667788a0a1a2a3",
+    "frame-wanted":
+      "480001020304050607",
     "frame-ignored":
       "5a6c61746572",
   ]
