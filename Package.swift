@@ -150,6 +150,7 @@ let apps: [Target] = [
     "relaychat-bench",
     basics + pure + actors + [
       "Transports", "LocalTransport", "Database", "Storing", "Archive", "CLinux", "CCrypto", "CAllocations",
+      "BenchTable",
     ],
     path: "Tools/Bench", exclude: ["flynn"]),
 ]
@@ -175,7 +176,8 @@ let doubles: [Target] = [
   .target(
     name: "MeshSim", dependencies: ["Bytes", "Streams", "Primitives", "WireFormat", "Routing", "Links", "TestKit"],
     path: "Tools/MeshSim", exclude: ["README.md"], swiftSettings: house),
-  app("mesh-sim", ["MeshSim"], path: "Tools/MeshSimProgram"),
+  .target(name: "BenchTable", path: "Tools/BenchTable", swiftSettings: house),
+  app("mesh-sim", ["BenchTable", "MeshSim"], path: "Tools/MeshSimProgram"),
   app("open-links-daemon", ["NodeRuntime", "LocalTransport", "OpenLinks"], path: "Tools/OpenLinksDaemon"),
   app("fake-bluez", ["FakeBlueZ", "DBusKit", "Streams"], path: "Tools/FakeBlueZProgram"),
 ]
@@ -208,7 +210,8 @@ let suites: [Target] = [
   tests("Keying", ["Bytes", "Primitives", "CLinux"]),
   tests("Storing", ["Bytes", "Database", "Primitives", "Streams"]),
   tests("PowerCuts", ["Database", "Storing", "Primitives"]),
-  tests("Archive", ["Database", "Storing", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
+  tests(
+    "Archive", ["Database", "Lifecycle", "Storing", "Identities", "Primitives", "Sessions", "WireFormat", "Bytes"]),
   tests("ControlAPI"),
   tests("ControlServer", ["ControlAPI", "ControlClient", "Streams", "Telemetry", "Lifecycle", "CLinux"]),
   tests("Programs", ["Arguments", "ControlAPI", "ControlClient", "Lifecycle"]),

@@ -32,7 +32,7 @@ struct Quarantine {
     return path + "/" + (kept.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) } ?? stem + "0")
   }
 
-  private var names: [String] { OpenFiles.names(path) }
+  private var names: [String] { DirectoryNames.all(in: path) }
 
   /// A name that was given or taken is durable after this.
   static func sync(directoryOf file: String) throws(ArchiveError) {

@@ -29,25 +29,15 @@ package struct SystemFileSystem: FileSystem {
   }
 
   package func names(in directory: String) throws(FileSystemError) -> [String] {
-    guard let stream = unsafe opendir(directory) else {
-      if errno == ENOENT { return [] }
-      throw FileSystemError(.list, path: directory, code: errno)
-    }
-    defer { unsafe closedir(stream) }
     var names: [String] = []
-    errno = 0
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-      }
-      if name == "." || name == ".." { continue }
-      guard names.count < KeyingLimits.namesInDirectory else {
-        throw FileSystemError(.list, path: directory, code: E2BIG)
-      }
-      names.append(name)
-      errno = 0
+    var isFull = false
+    let code = DirectoryNames.forEach(in: directory) { name in
+      isFull = names.count == KeyingLimits.namesInDirectory
+      if !isFull { names.append(name) }
+      return !isFull
     }
-    guard errno == 0 else { throw FileSystemError(.list, path: directory, code: errno) }
+    if code == ENOENT { return [] }
+    if let code = isFull ? E2BIG : code { throw FileSystemError(.list, path: directory, code: code) }
     return names
   }
 

@@ -137,16 +137,12 @@ package struct LocalDirectory: Sendable {
 
   /// Names of the files with this ending, without it; at most `LocalTransportLimits.nodes`.
   func names(ending: String) -> [String] {
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(directory) }
     var names: [String] = []
-    while names.count < LocalTransportLimits.nodes, let entry = unsafe readdir(directory) {
-      let file = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
-        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      guard file.hasSuffix(ending) else { continue }
+    _ = DirectoryNames.forEach(in: path) { file in
+      guard file.hasSuffix(ending) else { return true }
       let name = String(file.dropLast(ending.count))
       if LocalName.isValid(name) { names.append(name) }
+      return names.count < LocalTransportLimits.nodes
     }
     return names.sorted()
   }

@@ -1,4 +1,5 @@
 import Glibc
+import Lifecycle
 
 /// A directory that only this user can enter and that goes with the program.
 struct TemporaryDirectory: Sendable {
@@ -30,21 +31,8 @@ struct TemporaryDirectory: Sendable {
       return
     }
     if depth < ProgramsLimits.depthOfState {
-      for name in names(in: path) { remove(path + "/" + name, depth: depth + 1) }
+      for name in DirectoryNames.all(in: path) { remove(path + "/" + name, depth: depth + 1) }
     }
     _ = unsafe rmdir(path)
-  }
-
-  private static func names(in path: String) -> [String] {
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
   }
 }

@@ -2,6 +2,7 @@ import Bytes
 import Database
 import Glibc
 import Identities
+import Lifecycle
 import Primitives
 import Sessions
 import Storing
@@ -24,18 +25,7 @@ final class TemporaryDirectory: Sendable {
     unsafe rmdir(path)
   }
 
-  var names: [String] {
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
-        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
+  var names: [String] { DirectoryNames.all(in: path).sorted() }
 
   /// Copies a file as it is on disk now.
   func copy(_ source: String, as name: String) {

@@ -1,3 +1,4 @@
+import BenchTable
 import Bytes
 import CAllocations
 import CCrypto

@@ -1,3 +1,4 @@
+import BenchTable
 import Glibc
 import Lifecycle
 import Streams

@@ -1,4 +1,5 @@
 import Archive
+import BenchTable
 import Bytes
 import Database
 import Glibc

@@ -1,3 +1,4 @@
+import BenchTable
 import Glibc
 
 /// Measures what is promised and prints it beside the goals. `--json` for programs, `--quick` for a short idle

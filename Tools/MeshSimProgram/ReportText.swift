@@ -1,3 +1,4 @@
+import BenchTable
 import MeshSim
 
 /// The numbers of a run in print.
@@ -53,7 +54,7 @@ enum ReportText {
         number(report.radioMean, 2), number(report.radioMost, 2), "\(report.shownAgain)",
       ]
     }
-    return SimRow.aligned([header] + lines)
+    return BenchRow.aligned([header] + lines)
   }
 
   static func json(_ report: Report, seconds: Double) -> String {

@@ -1,3 +1,4 @@
+import BenchTable
 import Glibc
 import MeshSim
 
@@ -58,7 +59,7 @@ do {
     let rows = try bench.rows()
     write(
       arguments.contains("--json")
-        ? "[" + rows.map(\.json).joined(separator: ",\n ") + "]\n" : SimRow.table(rows))
+        ? "[" + rows.map(\.json).joined(separator: ",\n ") + "]\n" : BenchRow.table(rows))
     exit(rows.contains { $0.isMet == false } ? 1 : 0)
   case "list": write(SimCommand.list)
   case let other: usage("there is no verb \(other); run, compare, bench and list are known")
