@@ -54,20 +54,17 @@ import Testing
     try #require(
       try Process.run("\(binaries)/relaychatd init --state \(base)/home/state --key file:\(base)/key", as: user) == 0)
 
+    let ready = try Process.ReadySocket(base + "/notify")
     let daemon = try Process.spawn(
       """
-      cd \(base)/cwd; ulimit -c unlimited 2> /dev/null; SWIFT_BACKTRACE=enable=no exec \(binaries)/relaychatd --state \(base)/home/state \
+      cd \(base)/cwd; ulimit -c unlimited 2> /dev/null; SWIFT_BACKTRACE=enable=no NOTIFY_SOCKET=\(ready.path) \
+      exec \(binaries)/relaychatd --state \(base)/home/state \
       --key file:\(base)/key --socket \(base)/home/control.sock --name one --transport local:path=\(base)/air \
       > /dev/null 2>&1
       """, as: user)
-    var isReady = false
-    for _ in 0..<200 where !isReady {
-      isReady =
-        try Process.run(
-          "\(binaries)/relaychat --socket \(base)/home/control.sock store status 2> /dev/null | grep -q '^store sealed'",
-          as: user) == 0
-    }
-    #expect(isReady, "it serves, and its store is sealed")
+    try #require(ready.hasHeard())
+    let status = "\(binaries)/relaychat --socket \(base)/home/control.sock store status"
+    try #require(try Process.run("\(status) 2> /dev/null | grep -q '^store sealed'", as: user) == 0)
     #expect(limit(daemon) == ["0", "0"], "and can be raised by nobody without rights")
     #expect(!abort(daemon), "the kernel says that it has made a core file")
     #expect(names("\(base)/cwd") == [".", ".."])

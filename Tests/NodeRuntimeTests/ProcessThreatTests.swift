@@ -80,6 +80,34 @@ import Testing
 
   static func run(_ line: String, as user: UInt32? = nil) throws -> Int32 { wait(try spawn(line, as: user)) }
 
+  /// Where a daemon says that it is ready (sd_notify(3)); every user may write to it.
+  final class ReadySocket {
+    let path: String
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+      self.path = path
+      let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      self.descriptor = descriptor
+      var limit = timeval(tv_sec: 60, tv_usec: 0)
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+      try #require(unsafe try UnixSocketAddress(path: path).withPointer { unsafe bind(descriptor, $0, $1) } == 0)
+      try #require(unsafe chmod(path, 0o666) == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Returns when the daemon says that it is ready, or after a minute of silence.
+    func hasHeard() -> Bool {
+      var buffer = [UInt8](repeating: 0, count: 1_024)
+      while true {
+        let size = unsafe recv(descriptor, &buffer, buffer.count, 0)
+        guard size > 0 else { return false }
+        if String(decoding: buffer[..<size], as: UTF8.self).contains("READY=1") { return true }
+      }
+    }
+  }
+
   /// A daemon that was told to say everything, in a directory of its own.
   final class RunningDaemon {
     let home: String
@@ -99,26 +127,14 @@ import Testing
       try #require(
         try ProcessThreatTests.run(
           "umask 077 && printf %s '\(community)' > \(home)/community && chown -R \(user) \(home)") == 0)
-      let notify = home + "-notify"
-      let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-      defer { close(descriptor) }
-      var limit = timeval(tv_sec: 60, tv_usec: 0)
-      unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-      try #require(unsafe try UnixSocketAddress(path: notify).withPointer { unsafe bind(descriptor, $0, $1) } == 0)
-      try #require(unsafe chmod(notify, 0o666) == 0)
+      let ready = try ReadySocket(home + "-notify")
       number = try ProcessThreatTests.spawn(
         """
-        NOTIFY_SOCKET=\(notify) exec \(binaries)/relaychatd --name \(name) --state \(home)/state \
+        NOTIFY_SOCKET=\(ready.path) exec \(binaries)/relaychatd --name \(name) --state \(home)/state \
         --socket \(home)/run/control.sock --community-key \(home)/community --log-level trace \
         --transport local:path=\(base)/air 2> \(home)/log
         """, as: user)
-      var buffer = [UInt8](repeating: 0, count: 1_024)
-      var isReady = false
-      while !isReady {
-        let size = unsafe recv(descriptor, &buffer, buffer.count, 0)
-        try #require(size > 0, "\(String(decoding: log, as: UTF8.self))")
-        isReady = String(decoding: buffer[..<size], as: UTF8.self).contains("READY=1")
-      }
+      try #require(ready.hasHeard(), "\(String(decoding: log, as: UTF8.self))")
     }
 
     func relaychat(_ words: String, as user: UInt32? = nil) throws -> Int32 {
