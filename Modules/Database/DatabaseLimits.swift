@@ -6,6 +6,10 @@ package enum DatabaseLimits {
   package static let busyTimeout = Duration.seconds(5)
   /// Bytes of one text or blob that a reader takes when it names no limit of its own.
   package static let bytesOfColumn = 1 << 20
-  /// Pages of the write-ahead log before it is copied back: 4 MiB, so that the log stays small on an SD card.
-  package static let pagesOfLog = 1_000
+  /// Bytes of a page, where nothing else is asked for: SQLite's own choice.
+  package static let pageBytes = 4_096
+  /// Bytes of a page where a commit changes a few short rows in several places: a page is the least that is written.
+  package static let smallPageBytes = 1_024
+  /// Bytes of the write-ahead log before it is copied back, so that it stays small on an SD card.
+  package static let bytesOfLog = 4_096_000
 }

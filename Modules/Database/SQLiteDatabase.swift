@@ -27,9 +27,12 @@ internal import Glibc
   /// `migrations` are scripts of which each takes the schema one version further; the number that has run is kept in
   /// `user_version`. A script that has shipped never changes.
   ///
-  /// - Parameter isMigrating: false leaves the schema as it is, for whoever reads what is damaged.
+  /// - Parameters:
+  ///   - isMigrating: false leaves the schema as it is, for whoever reads what is damaged.
+  ///   - pageBytes: of a database that is made now; one that is there keeps the size it has.
   package init(
-    path: String, migrations: [String], isMigrating: Bool = true, on disk: any DatabaseDisk = SystemDisk()
+    path: String, migrations: [String], isMigrating: Bool = true, pageBytes: Int = DatabaseLimits.pageBytes,
+    on disk: any DatabaseDisk = SystemDisk()
   ) throws(DatabaseError) {
     self.path = path
     try disk.prepareFile(path)
@@ -48,14 +51,15 @@ internal import Glibc
     try execute("PRAGMA cell_size_check = ON")
     // Before the log is opened: without shared memory its index lies in the memory of this process.
     if disk.vfs != nil { try execute("PRAGMA locking_mode = EXCLUSIVE") }
+    try execute("PRAGMA page_size = \(pageBytes)")
     try execute("PRAGMA journal_mode = WAL")
     try execute("PRAGMA synchronous = FULL")
     try execute("PRAGMA foreign_keys = ON")
     // What is deleted or replaced is overwritten with zeros, not only marked as free.
     try execute("PRAGMA secure_delete = ON")
-    try execute("PRAGMA wal_autocheckpoint = \(DatabaseLimits.pagesOfLog)")
-    if isMigrating { try migrate(migrations) }
     pageSize = try first("PRAGMA page_size") { (row) throws(DatabaseError) in try row.number(0, as: UInt64.self) } ?? 0
+    try execute("PRAGMA wal_autocheckpoint = \(DatabaseLimits.bytesOfLog / max(Int(pageSize), 512))")
+    if isMigrating { try migrate(migrations) }
   }
 
   /// Opens a database only to look into it: no byte of it, of its log or of the directory changes, also when the process

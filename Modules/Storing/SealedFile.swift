@@ -251,7 +251,9 @@ package final class SealedFile: SealedBackend {
           throw .schemaTooNew(path: path, found: 0, known: Self.migrations.count)
         }
       } else {
-        database = try SQLiteDatabase(path: path, migrations: Self.migrations, on: disk)
+        // A write changes its row and the header, which lie in two pages.
+        database = try SQLiteDatabase(
+          path: path, migrations: Self.migrations, pageBytes: DatabaseLimits.smallPageBytes, on: disk)
       }
       try database.check()
     } catch {
