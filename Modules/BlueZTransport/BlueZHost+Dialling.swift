@@ -56,7 +56,7 @@ extension BlueZHost {
       let adapter
     else { return }
     guard let device = mirror.device(dial.address, on: adapter) else {
-      fail(dial.number, .dialFailed(reached: .scan, reason: "it is not in the air any more"))
+      fail(dial.number, .dialFailed(reached: .advertise, reason: "it is not in the air any more"))
       return
     }
     // The end of a former connection that we have asked for would be the end of this one too.

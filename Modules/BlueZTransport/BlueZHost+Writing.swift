@@ -58,6 +58,10 @@ extension BlueZHost {
     }
     guard peers[device]!.access.follow(target) else { return }
     leaveSocket(of: device)
+    guard configuration.usesSockets else {
+      acquired(nil, of: target, at: device)
+      return
+    }
     if jobs.offer(.acquire(device: device, characteristic: target)) != .accepted {
       acquired(nil, of: target, at: device)
     }
@@ -68,12 +72,12 @@ extension BlueZHost {
     keepFarewell(to: device)
   }
 
-  /// - Parameter reply: nil where BlueZ hands out no socket: to nobody, or to somebody else.
+  /// - Parameter reply: nil where none is asked for, or BlueZ hands out none: to nobody, or to somebody else.
   func acquired(_ reply: DBusReply?, of characteristic: String, at device: String) {
     var socket: DBusDescriptor?
     if case .descriptor(let descriptor)? = reply?.arguments.first { socket = descriptor }
     guard let held = peers[device]?.access.answered(characteristic, isGranted: socket != nil) else { return }
-    if socket == nil { counters.count(.refusedSockets) }
+    if socket == nil, configuration.usesSockets { counters.count(.refusedSockets) }
     peers[device]!.socket = socket
     keepFarewell(to: device)
     if let mtu = reply?.arguments.dropFirst().first?.asInt { learn(mtu, of: device) }

@@ -15,6 +15,8 @@ package final class BlueZRadio: Transport {
     /// Address, or `hci0`; nil for the first that is usable.
     package var adapter: String?
     package var mayPower = false
+    /// Whether values leave over a socket of BlueZ's where it hands one out, and not by calls.
+    package var usesSockets = false
 
     package init() {}
   }

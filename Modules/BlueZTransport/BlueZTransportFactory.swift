@@ -3,16 +3,16 @@ public import Transports
 
 /// Makes `bluez:` transports, for daemons that are built with one.
 public enum BlueZTransportFactory {
-  /// `bluez:[adapter=00:11:22:33:44:55|hci0][,power-adapter=yes]`
+  /// `bluez:[adapter=00:11:22:33:44:55|hci0][,power-adapter=yes][,values=sockets]`
   public static let factory = TransportFactory(
-    scheme: "bluez", usage: "bluez:[adapter=ADDRESS|hciN][,power-adapter=yes|no]"
+    scheme: "bluez", usage: "bluez:[adapter=ADDRESS|hciN][,power-adapter=yes|no][,values=calls|sockets]"
   ) { options, context throws(TransportConfigurationError) in
     func fail(_ option: String, _ reason: String) -> TransportConfigurationError {
       TransportConfigurationError(option: option, reason: reason)
     }
-    let known: Set<String> = ["adapter", "path", "power-adapter", "bus"]
+    let known: Set<String> = ["adapter", "path", "power-adapter", "values", "bus"]
     if let unknown = options.values.keys.sorted().first(where: { !known.contains($0) }) {
-      throw fail(unknown, "there is no such option; known are adapter and power-adapter")
+      throw fail(unknown, "there is no such option; known are adapter, power-adapter and values")
     }
     var configuration = BlueZRadio.Configuration()
     if let adapter = options.values["adapter"] ?? options.values["path"] {
@@ -26,6 +26,11 @@ public enum BlueZTransportFactory {
     case nil, "no": break
     case "yes": configuration.mayPower = true
     case .some(let other): throw fail("power-adapter", "\(other) is neither yes nor no")
+    }
+    switch options.values["values"] {
+    case nil, "calls": break
+    case "sockets": configuration.usesSockets = true
+    case .some(let other): throw fail("values", "\(other) is neither calls nor sockets")
     }
     if let address = options.values["bus"] { configuration.bus = .address(address.replacing(";", with: ",")) }
     return BlueZRadio(configuration: configuration, context: context)

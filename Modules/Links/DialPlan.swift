@@ -6,8 +6,9 @@ package import Transports
 ///
 /// Addresses come from the scanner. One is dialled when its transport is powered on, it was heard lately, no link goes
 /// there, its back-off is over and there is room. Failures double the back-off, a new boot of the peer (another hint)
-/// ends it, and a link that was lost is tried again at once, with some spread. Addresses that once led to a peer come
-/// first. Bounded: the address that was not heard for longest goes, first of those that never proved a peer.
+/// ends it, and so does power that comes back; a link that was lost is tried again at once, with some spread. Where nobody
+/// was in the air any more nothing has failed: the next sighting decides. Addresses that once led to a peer come first.
+/// Bounded: the address that was not heard for longest goes, first of those that never proved a peer.
 ///
 /// Names and addresses cost whoever makes them up nothing, so dials of addresses that have never proved a peer are bounded
 /// together: after `LinksLimits.failedDials` failures within a minute they wait, while those that once led to a peer are
@@ -44,6 +45,8 @@ package struct DialPlan: Sendable {
     package var lastFailure: Failure?
     /// It led to a peer in an earlier run.
     var isExpected = false
+    /// When it was to be dialled it was not in the air any more: it is dialled when it is heard again, and not before.
+    var isUnheard = false
 
     /// Whether it led to a peer, in this run or an earlier one.
     var isFamiliar: Bool { peer != nil || isExpected && failures < LinksLimits.expectedFailures }
@@ -75,9 +78,13 @@ package struct DialPlan: Sendable {
     if isOn, !power[transport].isOn, expected.contains(where: { $0.transport == transport }) {
       let end = now.advanced(by: LinksLimits.headStart)
       power[transport].strangersFrom = end
-      // The scanner may have heard them before we were told of the power.
-      for (key, candidate) in candidates where key.transport == transport && !candidate.isFamiliar {
-        candidates[key]?.notBefore = max(candidate.notBefore, end)
+    }
+    if isOn, !power[transport].isOn {
+      // What failed lately failed for want of power.
+      for (key, candidate) in candidates where key.transport == transport && candidate.phase == .waiting {
+        let notBefore = candidate.failures > 0 ? now : candidate.notBefore
+        candidates[key]?.failures = 0
+        candidates[key]?.notBefore = candidate.isFamiliar ? notBefore : max(notBefore, power[transport].strangersFrom)
       }
     }
     power[transport].isOn = isOn
@@ -103,6 +110,7 @@ package struct DialPlan: Sendable {
       candidate.notBefore = candidate.isFamiliar ? now : max(now, power[key.transport].strangersFrom)
     }
     candidate.lastHeard = now
+    candidate.isUnheard = false
     candidate.signalStrength = signalStrength
     candidate.hint = hint ?? candidate.hint
     candidates[key] = candidate
@@ -122,7 +130,7 @@ package struct DialPlan: Sendable {
       var underWay = candidates.count { $0.key.transport == transport && $0.value.phase.isDialling }
       var free = power[transport].linkLimit - links(transport) - underWay
       let ready = candidates.filter { key, candidate in
-        key.transport == transport && candidate.phase == .waiting && candidate.notBefore <= now
+        key.transport == transport && candidate.phase == .waiting && candidate.notBefore <= now && !candidate.isUnheard
           && now.since(candidate.lastHeard) < LinksLimits.candidateLifetime
           && candidate.peer.map(isLinked) != true && (candidate.isFamiliar || mayDialStrangers)
       }
@@ -141,7 +149,7 @@ package struct DialPlan: Sendable {
   /// `now` and was not waits for an event (a link that ends, a sighting) and not for time.
   package func deadline(after now: MonotonicTime) -> MonotonicTime? {
     let ends = candidates.lazy.filter {
-      $0.value.phase == .waiting && $0.value.notBefore > now && self.power[$0.key.transport].isOn
+      $0.value.phase == .waiting && $0.value.notBefore > now && !$0.value.isUnheard && self.power[$0.key.transport].isOn
     }
     .map(\.value.notBefore).min()
     return [ends, strangersWait(until: now)].compactMap { $0 }.min()
@@ -163,8 +171,14 @@ package struct DialPlan: Sendable {
   package mutating func failed(_ key: Key, step: DialStep, reason: String, now: MonotonicTime, random: UInt64) {
     guard var candidate = candidates[key] else { return }
     candidate.phase = .waiting
-    candidate.failures += 1
     candidate.lastFailure = Failure(step: step, reason: reason)
+    if step <= .scan {
+      candidate.isUnheard = true
+      candidate.notBefore = now.advanced(by: LinksLimits.unheardPause)
+      candidates[key] = candidate
+      return
+    }
+    candidate.failures += 1
     if !candidate.isFamiliar {
       failedDials.append(now)
       if failedDials.count > LinksLimits.failedDials { failedDials.removeFirst() }

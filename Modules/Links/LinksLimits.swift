@@ -86,6 +86,8 @@ package enum LinksLimits {
   package static let failedDialsInterval: Duration = .seconds(60)
   /// What strangers can cause at will is in the log once in so long, with how often it was.
   package static let logInterval: Duration = .seconds(60)
+  /// One that was not in the air when it was to be dialled is dialled at the next sighting, but not sooner than this.
+  package static let unheardPause: Duration = .milliseconds(100)
   /// Back-off of dials: doubles from the first to the last, and is spread by a quarter both ways.
   package static let firstRetry: Duration = .seconds(1)
   package static let lastRetry: Duration = .seconds(60)

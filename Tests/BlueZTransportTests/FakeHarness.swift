@@ -14,6 +14,8 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   private var process = Process()
   private var input = Pipe()
   private var output = Pipe()
+  /// Whether the transports write over sockets. Set before the first is made.
+  var usesSockets = false
   private let arguments: [String]
   private let lock = NSLock()
   private let numbers = Protected<[String: Int]>([:])
@@ -108,6 +110,7 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
     let number = number(of: name)
     if isNamed { configuration.adapter = "hci\(number)" }
     configuration.mayPower = mayPower
+    configuration.usesSockets = usesSockets
     return BlueZRadio(configuration: configuration, context: context)
   }
 

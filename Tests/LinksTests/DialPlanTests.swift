@@ -154,6 +154,29 @@ import Transports
     }
   }
 
+  @Test func whoIsNotInTheAirIsDialledWhenHeardAgainAndNothingHasFailed() {
+    var plan = plan("a")
+    #expect(dials(&plan) == ["a"])
+    plan.failed(key("a"), step: .scan, reason: "gone", now: now, random: 0)
+    #expect(plan.candidates[key("a")]?.failures == 0 && plan.deadline(after: now) == nil)
+    let later = now.advanced(by: .seconds(5))
+    #expect(dials(&plan, at: later).isEmpty, "not by itself")
+    plan.heard(key("a"), signalStrength: -60, hint: 1, now: later, random: 0)
+    #expect(dials(&plan, at: later) == ["a"])
+  }
+
+  @Test func powerThatComesBackEndsTheWait() {
+    var plan = plan("a")
+    for _ in 0..<3 {
+      _ = dials(&plan, at: now.advanced(by: .seconds(100)))
+      plan.failed(key("a"), step: .connect, reason: "no power", now: now, random: 0)
+    }
+    #expect(dials(&plan, at: now.advanced(by: .milliseconds(1))).isEmpty)
+    plan.powered(0, isOn: false, now: now)
+    plan.powered(0, isOn: true, now: now)
+    #expect(dials(&plan) == ["a"])
+  }
+
   @Test func anotherBootOfThePeerEndsTheWait() {
     var plan = plan("a")
     _ = dials(&plan)

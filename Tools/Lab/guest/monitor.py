@@ -16,6 +16,7 @@ RULES = [
     *(f"type='signal',interface='org.freedesktop.DBus.Properties',arg0='org.bluez.{name}'"
       for name in ("Device1", "Adapter1")),
     "type='signal',interface='org.freedesktop.DBus.ObjectManager',member='InterfacesAdded'",
+    "type='error'",
 ]
 FIRST_VALUES = "type='method_call',interface='org.bluez.GattCharacteristic1',member='WriteValue'"
 
@@ -49,6 +50,8 @@ class Monitor:
 
     def _take(self, bus, message):
         path, member = str(message.get_path()), str(message.get_member())
+        if message.get_type() == 3:             # an error is told by its name
+            member = str(message.get_error_name())
         interface = str(message.get_interface())
         facts = None
         if member == "PropertiesChanged":

@@ -6,6 +6,8 @@ from loop import Failed, check, every, now, wait, watch_quietly
 from scenario import (BUS_IS_BACK, LINK, assert_none_doubled, assert_no_second_link, await_heard, await_links,
                       await_loss, scenario, steps, talk)
 
+KERNEL_DISCOVERY = 10.24    # seconds that a kernel discovers for (DISCOV_LE_TIMEOUT)
+
 
 def linked_pair(world):
     a, b = world.start(2)
@@ -15,9 +17,14 @@ def linked_pair(world):
 
 
 def restart_bluetoothd(world, number):
-    """Three times, while both sides keep talking; the median time to the first new message, either way."""
+    """Three times, while both sides keep talking; the median time to the first new message, either way.
+
+    A kernel goes on with the discovery of a bluetoothd that was killed, refuses another meanwhile, connects to nobody before
+    it is over, and lets no client end it: where that is seen (`StartDiscovery` is answered with `InProgress`), what is left of
+    it comes on top of the promise.
+    """
     a, b = linked_pair(world)
-    texts, times, found = [], [], []
+    texts, times, found, beyond = [], [], [], []
     stop = every(0.5, lambda: texts.extend([a.say(), b.say()]))
     try:
         for _ in range(3):
@@ -32,18 +39,21 @@ def restart_bluetoothd(world, number):
             wait(lambda: has_come_through(a, b) and has_come_through(b, a), LINK, "messages both ways")
             times.append(now() - back)
             found.append(steps(world.bluez.monitor, back))
+            is_left_over = bool(world.bluez.monitor.calls("org.bluez.Error.InProgress", back))
+            beyond.append(times[-1] - BUS_IS_BACK - (KERNEL_DISCOVERY if is_left_over else 0))
             await_links([(a, b)])
     finally:
         stop()
-    median = sorted(times)[1]
     remark = (f"messages both ways {', '.join(f'{time:.1f}' for time in times)} s after its return"
               f" (of the slowest: {found[times.index(max(times))]})")
+    if left_over := sum(1 for time, late in zip(times, beyond) if late < time - BUS_IS_BACK):
+        remark += f", {left_over} of 3 with the kernel's discovery of the one that was killed left over"
     try:
         await_heard([a, b], texts, 2 * LINK)
     except Failed as error:
         raise Failed(f"{remark}, but of {len(texts)} {error}") from error
     assert_no_second_link([a, b])
-    check(median <= BUS_IS_BACK, f"{remark}; the median may be {BUS_IS_BACK} s")
+    check(sorted(beyond)[1] <= 0, f"{remark}; the median may be {BUS_IS_BACK} s")
     return f"{remark}, none of {len(texts)} lost"
 
 
