@@ -131,7 +131,8 @@ extension MessageArchive {
       return [
         .integer(number), .blob(message.author.bytes), .blob(message.id.bytes),
         .optional(message.conversation.peer?.bytes), .text(message.authorName),
-        .integer((message.isFromBot ? 1 : 0) | (message.isEcho ? 2 : 0)), .text(message.text),
+        .integer((message.isFromBot ? 1 : 0) | (message.isEcho ? 2 : 0) | (message.isLate ? 4 : 0)),
+        .text(message.text),
         .bits(message.sentMilliseconds), .bits(message.storedMilliseconds), .integer(Int64(message.hops)),
         .blob(message.pathBytes), .text(message.state.rawValue), .optional(message.packet), nil,
       ]

@@ -286,7 +286,7 @@ package actor MessageArchive: SessionStore {
       id: id, conversation: peer.map { .peer($0) } ?? .everyone, author: author, authorName: try row.text(4),
       isFromBot: flags & 1 != 0, isEcho: flags & 2 != 0, text: try row.text(6), sentMilliseconds: try row.bits(7),
       storedMilliseconds: try row.bits(8), hops: try row.number(9), path: StoredMessage.path(try row.blob(10)),
-      state: state, packet: row.isNull(12) ? nil : try row.blob(12))
+      state: state, isLate: flags & 4 != 0, packet: row.isNull(12) ? nil : try row.blob(12))
   }
 
   /// What may stand in a column that names something: its token, or itself, or either.

@@ -4,7 +4,7 @@ internal import Sessions
 
 /// What is sealed of a message: everything but its number, the time it was stored and its state.
 ///
-/// Layout, numbers big endian: version 1, flags (1 bot, 2 echo, 4 personal, 8 packet), author (16), ID (16), peer (16,
+/// Layout, numbers big endian: version 1, flags (1 bot, 2 echo, 4 personal, 8 packet, 16 late), author (16), ID (16), peer (16,
 /// when personal), sent (8), hops (1), length of the name (2) and name, length of the text (4) and text, number of relays
 /// (2) and relays (4 each), and the packet, when there is one, up to the end.
 enum MessageContent {
@@ -17,7 +17,8 @@ enum MessageContent {
     bytes.reserveCapacity(80 + name.count + text.count + message.path.count * 4 + (message.packet?.count ?? 0))
     bytes.append(version)
     bytes.append(
-      (message.isFromBot ? 1 : 0) | (message.isEcho ? 2 : 0) | (peer == nil ? 0 : 4) | (message.packet == nil ? 0 : 8))
+      (message.isFromBot ? 1 : 0) | (message.isEcho ? 2 : 0) | (peer == nil ? 0 : 4) | (message.packet == nil ? 0 : 8)
+        | (message.isLate ? 16 : 0))
     bytes.append(contentsOf: message.author.bytes)
     bytes.append(contentsOf: message.id.bytes)
     if let peer { bytes.append(contentsOf: peer.bytes) }
@@ -52,7 +53,7 @@ enum MessageContent {
       return StoredMessage(
         id: id, conversation: peer.map { .peer($0) } ?? .everyone, author: author, authorName: name,
         isFromBot: flags & 1 != 0, isEcho: flags & 2 != 0, text: text, sentMilliseconds: sent,
-        storedMilliseconds: stored, hops: hops, path: path, state: state,
+        storedMilliseconds: stored, hops: hops, path: path, state: state, isLate: flags & 16 != 0,
         packet: flags & 8 != 0 ? try reader.array(reader.remaining) : nil)
     } catch {
       return nil

@@ -4,7 +4,7 @@ internal import Sessions
 
 /// A message as a line of JSON (RFC 8259), for an export:
 ///
-///     {"number":7,"id":"…32 hex","in":"public","author":"…32 hex","name":"ada","bot":false,"echo":false,
+///     {"number":7,"id":"…32 hex","in":"public","author":"…32 hex","name":"ada","bot":false,"echo":false,"late":false,
 ///      "sent":1800000000000,"stored":1800000000000,"hops":1,"path":[1,2],"state":"received","text":"…"}
 ///
 /// `in` is `public` or the ID of the peer, times are milliseconds since 1970. The packet, which only the mesh can use,
@@ -16,7 +16,7 @@ enum MessageLine {
     var line = "{\"number\":\(archived.cursor.number),\"id\":\"\(Hex.encode(message.id.bytes))\",\"in\":\"\(place)\""
     line += ",\"author\":\"\(Hex.encode(message.author.bytes))\",\"name\":"
     quote(message.authorName, into: &line)
-    line += ",\"bot\":\(message.isFromBot),\"echo\":\(message.isEcho)"
+    line += ",\"bot\":\(message.isFromBot),\"echo\":\(message.isEcho),\"late\":\(message.isLate)"
     line += ",\"sent\":\(message.sentMilliseconds),\"stored\":\(message.storedMilliseconds),\"hops\":\(message.hops)"
     line += ",\"path\":[\(message.path.map { "\($0)" }.joined(separator: ","))]"
     line += ",\"state\":\"\(message.state.rawValue)\",\"text\":"

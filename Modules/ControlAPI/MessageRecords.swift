@@ -39,13 +39,15 @@ public struct MessageRecord: Codable, Sendable, Equatable {
   public var isEcho: Bool
   /// Written at this node.
   public var isOwn: Bool
+  /// It was said before this node was in reach and came long after: old news.
+  public var isLate: Bool
   /// Of our own messages.
   public var state: MessageState?
 
   public init(
     messageID: String, room: String?, from: PeerReference, fromIsBot: Bool, to: PeerReference? = nil, text: String,
     sentTime: Int64, receivedTime: Int64, hops: Int, path: [String], isEcho: Bool, isOwn: Bool,
-    state: MessageState? = nil
+    isLate: Bool = false, state: MessageState? = nil
   ) {
     self.messageID = messageID
     self.room = room
@@ -59,6 +61,7 @@ public struct MessageRecord: Codable, Sendable, Equatable {
     self.path = path
     self.isEcho = isEcho
     self.isOwn = isOwn
+    self.isLate = isLate
     self.state = state
   }
 }

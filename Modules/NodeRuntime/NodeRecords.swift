@@ -38,7 +38,7 @@ extension Node {
       from: PeerReference(id: message.author.description, name: message.authorName), fromIsBot: message.isFromBot,
       to: to, text: message.text, sentTime: Int64(clamping: message.sentMilliseconds),
       receivedTime: Int64(clamping: message.storedMilliseconds), hops: Int(message.hops), path: path,
-      isEcho: message.isEcho, isOwn: isOwn, state: isOwn ? .init(message.state) : nil)
+      isEcho: message.isEcho, isOwn: isOwn, isLate: message.isLate, state: isOwn ? .init(message.state) : nil)
   }
 }
 

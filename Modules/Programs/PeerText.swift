@@ -19,13 +19,13 @@ package enum PeerText {
     return isLikeID ? "" : TerminalText.neutralised(name)
   }
 
-  /// `12:03:04 #public Ann 1a2b3c4d: hello  (3 hops: B, C)`
+  /// `12:03:04 #public Ann 1a2b3c4d: hello  (3 hops: B, C)`; `[old]` before the text of what was said long before it came.
   package static func line(_ message: MessageRecord) -> String {
     let place =
       message.room.map { TerminalText.neutralised($0) }
       ?? (message.isOwn ? message.to.map { "to \(name($0))" } : nil) ?? "personal"
     let bot = message.fromIsBot ? " [bot]" : ""
-    var line = "\(time(message.receivedTime)) \(place) \(name(message.from))\(bot): "
+    var line = "\(time(message.receivedTime)) \(place) \(name(message.from))\(bot)\(message.isLate ? " [old]" : ""): "
     line += TerminalText.neutralised(message.text)
     if message.hops > 0 {
       let path = message.path.map { TerminalText.neutralised($0) }.joined(separator: ", ")

@@ -118,11 +118,13 @@ extension Session {
     let isPersonal = conversation != .everyone
     switch content.substance {
     case .text(let text):
+      let age = UInt64(packet.header.age) &+ ports.time.now().milliseconds(since: now)
       let message = StoredMessage(
         id: content.id, conversation: conversation, author: author.id, authorName: author.card.name.text,
         isFromBot: content.flags.contains(.bot) || author.card.capabilities.contains(.bot),
         isEcho: content.flags.contains(.echo), text: text, sentMilliseconds: packet.header.time,
-        storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received)
+        storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received,
+        isLate: age >= SessionsLimits.lateMilliseconds)
       if isPersonal { await meet(author.id, name: author.card.name, isAddressed: false) }
       if await keep(message), isPersonal { await sendReceipt(.delivered([content.id]), to: author.id) }
     case .ping(let token) where isPersonal:

@@ -15,6 +15,8 @@ package enum SessionsLimits {
   /// Message IDs remembered in memory before the store is asked.
   package static let recentMessages = 4_096
 
+  /// A message older than this when it comes is marked as late: no way through a mesh takes so long without a break.
+  package static let lateMilliseconds: UInt64 = 60_000
   /// A node says that it is there this often; a peer that was not heard for two and a bit of it is silent.
   package static let presenceInterval: Duration = .seconds(300)
   /// Spread of that interval, so that a crowd does not speak at once.

@@ -47,6 +47,9 @@ package struct StoredMessage: Sendable, Equatable {
   /// The relays that wrote themselves into its route, first to last.
   package var path: [UInt32]
   package var state: MessageState
+  /// It was under way for so long that it says nothing about now (`SessionsLimits.lateMilliseconds`): it was said before
+  /// this node was in reach. By the age that the relays have counted, and not by anybody's clock.
+  package var isLate: Bool
   /// The encoded packet of a message of our own, so that it can be sent again after a restart. Its age is what is
   /// missing from the lifetime of its kind.
   package var packet: [UInt8]?
@@ -54,7 +57,7 @@ package struct StoredMessage: Sendable, Equatable {
   package init(
     id: MessageID, conversation: Conversation, author: PeerID, authorName: String, isFromBot: Bool, isEcho: Bool,
     text: String, sentMilliseconds: UInt64, storedMilliseconds: UInt64, hops: UInt8, path: [UInt32],
-    state: MessageState, packet: [UInt8]? = nil
+    state: MessageState, isLate: Bool = false, packet: [UInt8]? = nil
   ) {
     self.id = id
     self.conversation = conversation
@@ -68,6 +71,7 @@ package struct StoredMessage: Sendable, Equatable {
     self.hops = hops
     self.path = path
     self.state = state
+    self.isLate = isLate
     self.packet = packet
   }
 }

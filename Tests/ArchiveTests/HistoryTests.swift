@@ -114,7 +114,7 @@ import Testing
     #expect(
       lines[0]
         == #"{"number":1,"id":"00000000000000070000000000000001","in":"public","#
-        + #""author":"00000000000000010000000000000001","name":"Ada","bot":true,"echo":false,"sent":6,"stored":5,"#
+        + #""author":"00000000000000010000000000000001","name":"Ada","bot":true,"echo":false,"late":false,"sent":6,"stored":5,"#
         + #""hops":255,"path":[1,4294967295],"state":"received","text":"a \"b\" \\ \n\r\t \u0001 zoë\u2028"}"#)
     #expect(lines[1].contains(#""in":"00000000000000010000000000000001""#) && lines[1].contains(#""state":"accepted""#))
     #expect(try await archive.export { _ in false } == (1, 0), "whoever has enough says so")

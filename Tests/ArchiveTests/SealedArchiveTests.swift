@@ -188,6 +188,10 @@ import Testing
       }
     }
     #expect(MessageContent.decode(whole, stored: 1_000, state: .sent) != nil && ContactContent.decode(contact) != nil)
+    var late = TestMessage.make(2, to: .everyone, text: "old news", state: .received)
+    late.isLate = true
+    #expect(
+      MessageContent.decode(MessageContent.encode(late), stored: late.storedMilliseconds, state: .received) == late)
     #expect(MessageContent.text(of: whole).map { String(decoding: whole[$0], as: UTF8.self) } == "zoë")
   }
 
