@@ -16,7 +16,7 @@ package final class BlueZRadio: Transport {
     package var adapter: String?
     package var mayPower = false
     /// Whether values leave over a socket of BlueZ's where it hands one out, and not by calls.
-    package var usesSockets = false
+    package var usesSockets = true
 
     package init() {}
   }

@@ -3,9 +3,9 @@ public import Transports
 
 /// Makes `bluez:` transports, for daemons that are built with one.
 public enum BlueZTransportFactory {
-  /// `bluez:[adapter=00:11:22:33:44:55|hci0][,power-adapter=yes][,values=sockets]`
+  /// `bluez:[adapter=00:11:22:33:44:55|hci0][,power-adapter=yes][,values=calls]`
   public static let factory = TransportFactory(
-    scheme: "bluez", usage: "bluez:[adapter=ADDRESS|hciN][,power-adapter=yes|no][,values=calls|sockets]"
+    scheme: "bluez", usage: "bluez:[adapter=ADDRESS|hciN][,power-adapter=yes|no][,values=sockets|calls]"
   ) { options, context throws(TransportConfigurationError) in
     func fail(_ option: String, _ reason: String) -> TransportConfigurationError {
       TransportConfigurationError(option: option, reason: reason)
@@ -28,9 +28,9 @@ public enum BlueZTransportFactory {
     case .some(let other): throw fail("power-adapter", "\(other) is neither yes nor no")
     }
     switch options.values["values"] {
-    case nil, "calls": break
-    case "sockets": configuration.usesSockets = true
-    case .some(let other): throw fail("values", "\(other) is neither calls nor sockets")
+    case nil, "sockets": break
+    case "calls": configuration.usesSockets = false
+    case .some(let other): throw fail("values", "\(other) is neither sockets nor calls")
     }
     if let address = options.values["bus"] { configuration.bus = .address(address.replacing(";", with: ",")) }
     return BlueZRadio(configuration: configuration, context: context)

@@ -15,7 +15,7 @@ final class FakeHarness: TransportHarness, @unchecked Sendable {
   private var input = Pipe()
   private var output = Pipe()
   /// Whether the transports write over sockets. Set before the first is made.
-  var usesSockets = false
+  var usesSockets = true
   private let arguments: [String]
   private let lock = NSLock()
   private let numbers = Protected<[String: Int]>([:])
