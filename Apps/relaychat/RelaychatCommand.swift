@@ -24,6 +24,16 @@ let relaychatCommand = Command(
     Command(
       "links", summary: "list the links of the node",
       examples: [CommandExample("relaychat links", "which step each has reached, and why one failed")]),
+    Command(
+      "topo", summary: "draw the mesh as the node knows it",
+      examples: [
+        CommandExample("relaychat topo", "a tree from this node outwards"),
+        CommandExample("relaychat topo --dot | dot -Tsvg > mesh.svg", "a picture, with Graphviz"),
+      ],
+      options: [CommandOption("dot", help: "Write a graph in the language of Graphviz.")],
+      notes: [
+        "Links of this node are certain. What lies beyond is what relays have written into the routes of messages."
+      ]),
     doctorCommand,
     Command(
       "send", summary: "send a message",

@@ -78,3 +78,15 @@ func listLinks(_ context: ProgramContext) async throws(ProgramFailure) {
   for line in table.lines { Output.line(line) }
   if links.isEmpty { Output.note("There are no links; relaychat status shows whether a transport is powered on.") }
 }
+
+func showTopology(_ context: ProgramContext) async throws(ProgramFailure) {
+  let client = try await context.connect()
+  let map = try await asking(client.topology)
+  if try context.wantsJSON {
+    try writeJSON(map)
+    return
+  }
+  let isGraph = try context.reading { (settings) throws(SettingError) in try settings.flag("dot") }
+  for line in isGraph ? TopologyText.dot(map) : TopologyText.lines(map) { Output.line(line) }
+  if !isGraph, map.nodes.count == 1 { Output.note("Nobody has been heard yet.") }
+}

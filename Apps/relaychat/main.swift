@@ -14,6 +14,7 @@ let code = await program.run { (context) throws(ProgramFailure) in
   case "status": try await showStatus(context)
   case "peers": try await listPeers(context)
   case "links": try await listLinks(context)
+  case "topo": try await showTopology(context)
   case "doctor": try await diagnose(context)
   case "send": try await sendMessage(context)
   case "listen": try await listen(context)

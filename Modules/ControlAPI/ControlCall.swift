@@ -10,6 +10,8 @@ public enum ControlCall: Sendable, Equatable {
   case listPeers
   /// `links.list`
   case listLinks
+  /// `node.topology`: who is linked with whom, as far as this node knows.
+  case topology
   /// `message.send`
   case sendMessage(SendParameters)
   /// `message.status`
@@ -56,6 +58,7 @@ public enum ControlCall: Sendable, Equatable {
     case .stop: .stop
     case .listPeers: .listPeers
     case .listLinks: .listLinks
+    case .topology: .topology
     case .sendMessage: .sendMessage
     case .messageStatus: .messageStatus
     case .markRead: .markRead
@@ -86,6 +89,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
   case stop = "node.stop"
   case listPeers = "peers.list"
   case listLinks = "links.list"
+  case topology = "node.topology"
   case sendMessage = "message.send"
   case messageStatus = "message.status"
   case markRead = "message.read"
@@ -108,7 +112,7 @@ public enum ControlMethod: String, Sendable, CaseIterable {
 
   public var permission: ControlPermission {
     switch self {
-    case .hello, .status, .listPeers, .listLinks, .messageStatus, .listMessages, .subscribe, .listContacts,
+    case .hello, .status, .listPeers, .listLinks, .topology, .messageStatus, .listMessages, .subscribe, .listContacts,
       .fingerprint, .storeStatus, .storeProgress, .searchMessages, .pageMessages:
       .read
     case .sendMessage, .markRead, .ping, .acknowledge: .send

@@ -98,7 +98,7 @@ private struct RequestForm: Encodable {
     case .migrateStore(let parameters): try container.encode(parameters, forKey: name)
     case .searchMessages(let parameters): try container.encode(parameters, forKey: name)
     case .pageMessages(let parameters): try container.encode(parameters, forKey: name)
-    case .status, .stop, .listPeers, .listLinks, .listContacts, .storeStatus, .storeProgress, .verifyStore,
+    case .status, .stop, .listPeers, .listLinks, .topology, .listContacts, .storeStatus, .storeProgress, .verifyStore,
       .rollBackStore:
       break
     }
@@ -144,6 +144,7 @@ private struct RequestReading: Decodable {
     case .stop: return try none(.stop, container)
     case .listPeers: return try none(.listPeers, container)
     case .listLinks: return try none(.listLinks, container)
+    case .topology: return try none(.topology, container)
     case .listContacts: return try none(.listContacts, container)
     case .trustContact: return .trustContact(try read(container))
     case .blockContact: return .blockContact(try read(container))

@@ -64,6 +64,8 @@ public final class NodeClient: Sendable {
     return answer.links
   }
 
+  public func topology() async throws(ControlClientError) -> TopologyAnswer { try await call(.topology) }
+
   /// Returns when the message is on the node's disk. `isBot` and `isEcho` mark it as the word of a program, which no bot
   /// answers.
   public func send(_ text: String, to recipient: String, isBot: Bool = false, isEcho: Bool = false)

@@ -30,6 +30,7 @@ struct NodeService: ControlService {
       stop.request(.graceful)
       return .done
     case .listPeers: return .peers(await peers())
+    case .topology: return .topology(await topology())
     case .listLinks: return .links(await links())
     case .sendMessage(let parameters): return .sent(try await send(parameters))
     case .messageStatus(let parameters): return .messageStatus(try await messageStatus(parameters))

@@ -1,5 +1,5 @@
 package import Identities
-internal import Streams
+package import Streams
 
 /// A peer as it is listed.
 package struct ListedPeer: Sendable {
@@ -39,6 +39,9 @@ extension Session {
     guard let card = directory.card(of: id), let entry = directory.entry(of: id) else { return nil }
     return ListedPeer(card: card, entry: entry)
   }
+
+  /// Who is linked with whom, by the routes of packets that came lately.
+  package func mapEdges(now: MonotonicTime) -> [(edge: MeshMap.Edge, seenAt: MonotonicTime)] { map.edges(now: now) }
 
   package func peerName(_ id: PeerID) -> String? { directory.card(of: id)?.card.name.text }
 

@@ -37,6 +37,7 @@ extension Session {
     if packet.header.kind == .personal || packet.header.kind == .receipt {
       guard let (author, content) = open(packet, id: id, receivedAt: receivedAt) else { return }
       tell(directory.heard(author.id, hops: links(crossed: packet), now: receivedAt))
+      chart(packet, of: author.id, now: receivedAt)
       await receive(
         content, packet, .peer(author.id), from: author, hops: links(crossed: packet), now: receivedAt)
       return
@@ -52,6 +53,12 @@ extension Session {
       return
     }
     await receive(packet, from: author, now: receivedAt)
+  }
+
+  /// The author is authentic; what relays have written of the way goes onto the map.
+  private func chart(_ packet: Packet, of author: PeerID, now: MonotonicTime) {
+    map.note(
+      origin: author.routeEntry, route: packet.route, own: ownID.routeEntry, hops: links(crossed: packet), now: now)
   }
 
   private func receiveCard(_ packet: Packet, now: MonotonicTime) async {
@@ -96,6 +103,7 @@ extension Session {
   private func receive(_ packet: Packet, from author: VerifiedCard, now: MonotonicTime) async {
     let hops = links(crossed: packet)
     tell(directory.heard(author.id, hops: hops, now: now))
+    chart(packet, of: author.id, now: now)
     switch packet.header.kind {
     case .presence: counters.count(.presenceHeard)
     case .public, .urgent: await receive(Array(packet.body), packet, .everyone, from: author, hops: hops, now: now)

@@ -89,6 +89,7 @@ package actor Session {
   var tracked: [(key: UInt64, message: MessageID)] = []
   var isSendingWaiting = false
   var isWaitingDue = false
+  var map = MeshMap()
   var presenceDue: MonotonicTime
   var presenceSentAt = MonotonicTime.start
   private let alarm: Alarm

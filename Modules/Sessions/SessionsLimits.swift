@@ -15,6 +15,10 @@ package enum SessionsLimits {
   /// Message IDs remembered in memory before the store is asked.
   package static let recentMessages = 4_096
 
+  /// Edges of the map: what a terminal can show, in some 50 KB.
+  package static let mapEdges = 1_024
+  /// An edge that no packet has come over for so long is not shown: two presences and some.
+  package static let mapMemory: Duration = .seconds(900)
   /// A message older than this when it comes is marked as late: no way through a mesh takes so long without a break.
   package static let lateMilliseconds: UInt64 = 60_000
   /// A node says that it is there this often; a peer that was not heard for two and a bit of it is silent.

@@ -15,7 +15,7 @@ import Testing
   }
 
   static let calls: [ControlCall] = [
-    .hello(HelloParameters(client: "test")), .status, .stop, .listPeers, .listLinks,
+    .hello(HelloParameters(client: "test")), .status, .stop, .listPeers, .listLinks, .topology,
     .sendMessage(SendParameters(to: "#public", text: "ünïcödé \" \\ / \n", isEcho: true)),
     .messageStatus(MessageStatusParameters(messageID: "00ff")), .listMessages(ListMessagesParameters(limit: 7)),
     .storeProgress, .storeStatus, .ping(PingParameters(peer: "bob")),

@@ -33,6 +33,7 @@ final class PlainService: ControlService {
           peerCount: 0, counters: [:], statePhase: "ready", residentBytes: nil))
     case .stop, .acknowledge, .markRead: return .done
     case .listPeers: return .peers([])
+    case .topology: return .topology(TopologyAnswer(nodes: [], edges: []))
     case .listLinks: return .links([])
     case .sendMessage(let parameters):
       guard parameters.to != "nobody" else { throw ControlError(.notFound, "no such peer") }
