@@ -6,6 +6,8 @@ package import WireFormat
 /// * The link over which a packet of one node for another came is the best way back to that node, because it has carried such
 ///   packets, which a parent may have none of: so the answer takes the way of what it answers, and what is said next takes the
 ///   way of the answer. It is remembered for some minutes, in a table of fixed size.
+/// * Of each origin that is heard the neighbour is remembered whose copy had crossed fewest links: the parent of a tree is the quickest
+///   and half as far again. The count is written by relays and may lie, so where it has brought no answer once it is not asked again.
 /// * A packet that the next node has not acknowledged is known, so that another takes it when the link is lost.
 /// * A packet of our own that has no answer in time goes further: by a second lane, then to everybody.
 ///
@@ -25,6 +27,8 @@ package struct Lanes: Sendable {
   }
 
   private var ways: [Way] = []
+  /// Of the hash of an origin 19 bits, the slot of the nearest neighbour 6, its links 7; no links for one that is not asked again.
+  private var nearest: [UInt32] = []
   private var awaited: [Awaited] = []
   private var underWay: [UInt64: LinkSet] = [:]
   /// When an answer is overdue.
@@ -54,11 +58,45 @@ package struct Lanes: Sendable {
       tag: origin.rawValue, second: Self.second(now), slot: UInt8(truncatingIfNeeded: slot), links: links)
   }
 
+  /// A copy of a packet of `origin` has come over `slot`, after so many links.
+  @inline(__always)
+  package mutating func heard(_ origin: Tag, over slot: Int, links: UInt8) {
+    if nearest.isEmpty { nearest = Array(repeating: 0, count: RoutingLimits.nearestNeighbours) }
+    let (place, mark) = mark(origin)
+    let entry = nearest[place]
+    let crossed = UInt32(min(max(links, 1), 127))
+    let via = UInt32(truncatingIfNeeded: slot & 63)
+    if entry >> 13 == mark, entry != 0 {
+      // What is as near as the one before says nothing new; the one before may have become farther.
+      guard entry & 127 != 0, crossed < entry & 127 || via == entry >> 7 & 63 else { return }
+    }
+    nearest[place] = mark << 13 | via << 7 | crossed
+  }
+
+  /// The neighbour that is nearest to a node, and how many links that is from here.
+  package func nearest(to destination: Tag) -> (slot: Int, links: UInt8)? {
+    guard !nearest.isEmpty else { return nil }
+    let (place, mark) = mark(destination)
+    let entry = nearest[place]
+    guard entry >> 13 == mark, entry & 127 != 0 else { return nil }
+    return (Int(entry >> 7 & 63), UInt8(entry & 127))
+  }
+
+  private func mark(_ tag: Tag) -> (place: Int, mark: UInt32) {
+    let mixed = (tag.rawValue ^ tag.rawValue >> 32) &* multiplier
+    let place = Int(truncatingIfNeeded: mixed >> 40) & (RoutingLimits.nearestNeighbours - 1)
+    return (place, UInt32(truncatingIfNeeded: mixed >> 21) & 0x7_FFFF)
+  }
+
   /// The link to take towards a node, if one is remembered.
   package func way(to destination: Tag, now: MonotonicTime) -> Int? { known(destination, now).map { Int($0.slot) } }
 
   /// It has brought no answer.
   package mutating func forget(_ destination: Tag) {
+    if !nearest.isEmpty {
+      let (place, mark) = mark(destination)
+      nearest[place] = mark << 13 | 63 << 7
+    }
     guard !ways.isEmpty else { return }
     let place = place(of: destination)
     if ways[place].tag == destination.rawValue { ways[place] = Way() }
@@ -103,6 +141,9 @@ package struct Lanes: Sendable {
   /// - Returns: the packets that were under way there, in a fixed order.
   package mutating func lost(_ slot: Int) -> [UInt64] {
     for place in ways.indices where ways[place].slot == UInt8(truncatingIfNeeded: slot) { ways[place] = Way() }
+    for place in nearest.indices where nearest[place] >> 7 & 63 == UInt32(slot) && nearest[place] & 127 != 0 {
+      nearest[place] = 0
+    }
     neighbours[slot & 63] = 0
     guard !underWay.isEmpty else { return [] }
     let keys = underWay.filter { $0.value.contains(slot) }.keys.sorted()
@@ -122,7 +163,7 @@ package struct Lanes: Sendable {
   /// - Returns: until when it waits: three connection intervals for each link of the way, and a second.
   @discardableResult
   package mutating func wait(for key: UInt64, from destination: Tag, now: MonotonicTime) -> MonotonicTime {
-    let links = known(destination, now)?.links ?? RoutingLimits.linksUnknown
+    let links = known(destination, now)?.links ?? nearest(to: destination)?.links ?? RoutingLimits.linksUnknown
     let dueAt = now.advanced(by: RoutingLimits.answerPerLink * Int(links) + RoutingLimits.answerSlack)
     awaited.removeAll { $0.key == key }
     if awaited.count >= RoutingLimits.awaitedPackets { awaited.removeFirst() }

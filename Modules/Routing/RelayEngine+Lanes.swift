@@ -5,7 +5,7 @@ internal import WireFormat
 /// Lanes: a packet for one node goes to the next node towards it, and to nobody else.
 ///
 /// * The next node is the destination itself where it is a neighbour, else the one over whose link a packet for one node came
-///   from there, else the parent of its tree, else one that has a way of its own. A neighbour of the first rules gets the
+///   from there, else the one whose copies from there have crossed fewest links, else the parent of its tree, else one that has a way of its own. A neighbour of the first rules gets the
 ///   packet as it always did, and floods it.
 /// * Who has no next node, or only the one it has the packet from, loses nothing: it sends the packet to everybody that does not
 ///   have it, and tells those that have it to do the same. So does who meets a packet again on the same lane, because it has
@@ -98,6 +98,7 @@ extension RelayEngine {
     } else if header.scope == .lane, held.scope == .lane, !isForUs(header.destination, header.kind) {
       // It has gone round: each of its nodes takes another for the next.
       actions.append(.count(.lanesClosed, 1))
+      lanes.forget(header.destination)
       widen(key, to: .everybody, toldBy: nil, now: received.receivedAt, into: &actions)
     }
   }
@@ -108,6 +109,17 @@ extension RelayEngine {
     lanes.came(from: header.origin, over: slot, links: header.hops == .max ? .max : header.hops + 1, now: now)
     if header.scope != .everybody {
       trees.learn(header.origin, from: slot, linkCount: state.links.count, now: now)
+    }
+  }
+
+  /// How far it is to the origin over this link.
+  @inline(__always)
+  mutating func hear(_ header: PacketHeader, _ verdict: RelayState.Verdict, from slot: Int) {
+    switch verdict {
+    case .accepted, .duplicate, .upgraded:
+      guard UInt64(header.age) < RoutingLimits.liveMilliseconds, header.origin != configuration.ownTag else { return }
+      lanes.heard(header.origin, over: slot, links: header.hops == .max ? .max : header.hops + 1)
+    case .expired, .tooOld, .wrongTime, .blocked: break
     }
   }
 
@@ -135,6 +147,7 @@ extension RelayEngine {
     guard !links.isEmpty else { return nil }
     if let slot = lanes.slot(of: destination, among: links) { return slot }
     if let slot = lanes.way(to: destination, now: now), links.contains(slot) { return slot }
+    if let slot = lanes.nearest(to: destination)?.slot, links.contains(slot) { return slot }
     if let slot = trees.parent(of: destination), links.contains(slot) { return slot }
     return trees.alternative(to: destination, among: links.intersection(acquaintances.knowing), mixed: key)
   }

@@ -106,6 +106,7 @@ package struct RelayEngine: Sendable {
     actions.append(.record(decision.verdict))
     if decision.isOutOfHops { actions.append(.count(.outOfHops, 1)) }
     if decision.isOwnRouteForged { actions.append(.count(.ownRouteForged, 1)) }
+    if configuration.usesTrees { hear(header, decision.verdict, from: received.slot) }
     if header.isForOne, configuration.usesTrees, followLane(received, decision, into: &actions) { return }
     switch decision.verdict {
     case .duplicate:

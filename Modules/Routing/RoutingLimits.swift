@@ -95,6 +95,9 @@ package enum RoutingLimits {
   /// Nodes to which a lane is remembered besides the trees, 16 bytes each: those that people talk with lately. Two that share a
   /// place push each other out, and are reached along the trees.
   package static let lanes = 256
+  /// Origins of which the nearest neighbour is remembered, 4 bytes each: four times as many as have trees, since two that share
+  /// a place push each other out.
+  package static let nearestNeighbours = 4_096
   /// The way of an answer is taken for so long: in a crowd that moves the trees know better soon.
   package static let laneKept: Duration = .seconds(300)
   /// An answer may take so long for each link of the way, three connection intervals of 30 ms, and so much longer in all.

@@ -31,6 +31,25 @@ import WireFormat
     #expect(known <= RoutingLimits.lanes && known > RoutingLimits.lanes / 2)
   }
 
+  @Test func theNearestNeighbourIsTheOneWhoseCopiesHaveCrossedFewestLinks() {
+    var lanes = Lanes(secret: 7)
+    let tag = EngineMesh.tag(3)
+    #expect(lanes.nearest(to: tag) == nil)
+    for (slot, links, nearest) in [(1, 9, 1), (2, 7, 2), (3, 7, 2), (1, 8, 2), (2, 12, 2), (1, 8, 1), (4, 1, 4)] {
+      lanes.heard(tag, over: slot, links: UInt8(links))
+      #expect(lanes.nearest(to: tag)?.slot == nearest, "\(slot) \(links)")
+    }
+    #expect(lanes.lost(4).isEmpty && lanes.nearest(to: tag) == nil)
+    lanes.heard(tag, over: 5, links: 2)
+    // It has brought no answer: whatever is said of it, its tree is taken.
+    lanes.forget(tag)
+    lanes.heard(tag, over: 6, links: 1)
+    #expect(lanes.nearest(to: tag) == nil)
+    for number in 0..<1_000 { lanes.heard(EngineMesh.tag(number), over: number % 60, links: 0) }
+    let known = (0..<1_000).count { lanes.nearest(to: EngineMesh.tag($0))?.slot == $0 % 60 }
+    #expect(known > 700, "\(known)")
+  }
+
   @Test func anAnswerMayTakeAsLongAsItsWay() {
     var lanes = Lanes(secret: 7)
     let tag = EngineMesh.tag(3)

@@ -27,6 +27,8 @@ package struct Scenario: Sendable {
     package var burst = 5
     /// Messages a second within the peak, which lasts a thirtieth of the time; outside there is what is left of the load.
     package var peak: UInt64 = 20
+
+    package init() {}
   }
 
   package struct Breaks: Sendable {

@@ -117,10 +117,11 @@ extension Simulation {
       let size = Int.random(in: 1_000...10_000, using: &random)
       messages.append(try draft(number, from: source, at: at, byteCount: size, isTracked: isTracked))
     case (chat.personal + chat.pages)..<(chat.personal + chat.pages + chat.files):
-      // 100 kB do not fit a packet: the largest there is. Goes behind everything else, as what is no chat does.
+      // 100 kB do not fit a packet: the largest there is, behind everything else, as what is no chat goes. No session takes
+      // it, so that nobody asks where it has arrived.
       messages.append(
         try draft(
-          number, from: source, at: at, byteCount: WireLimits.bodyByteCount, isTracked: isTracked,
+          number, from: source, at: at, byteCount: WireLimits.bodyByteCount, isTracked: false,
           kind: PacketKind(rawValue: 64)))
     default:
       let size = Int.random(in: 20...120, using: &random)
