@@ -161,7 +161,8 @@ extension LinkManager {
     case .goodbye:
       physical.isPeerLeaving = true
       physical.link.close()
-    case .prune, .announcement, .graft, .reopen, .reconciliation: _ = await events.send(.control(slot: slot, frame))
+    case .prune, .announcement, .graft, .reopen, .reconciliation, .widen:
+      _ = await events.send(.control(slot: slot, frame))
     case .ignored: counters.count(.framesUnknown)
     }
   }

@@ -121,7 +121,7 @@ package final class Node: Sendable {
         },
         store: environment.store, saveIdentity: environment.saveIdentity, ownCard: ownCard, time: time,
         random: random, log: log.labelled("session"), isClockSynchronised: environment.isClockSynchronised,
-        metCopy: { copies.met($0) }),
+        metCopy: { copies.met($0) }, answered: { key in await relay.answered(key) }),
       isDeduplicating: environment.isDeduplicating)
     counters.register(links.counters)
     counters.register(scanner.counters)

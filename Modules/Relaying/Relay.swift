@@ -117,7 +117,7 @@ package actor Relay {
         await perform(actions)
       case .up(let slot, let card):
         peers[slot] = card.id
-        engine.neighbourUp(slot, entry: card.id.routeEntry, now: now, into: &actions)
+        engine.neighbourUp(slot, entry: card.id.routeEntry, tag: Tag(rawValue: card.id.tag), now: now, into: &actions)
         await perform(actions)
         _ = await deliveries.send(.neighbourUp(card))
       case .down(let slot, let peer):
@@ -145,6 +145,14 @@ package actor Relay {
     return count
   }
 
+  /// A packet of our own was answered, or nobody waits for an answer to it: it goes no further than it went. Who calls: the
+  /// session, by `PacketID.key`.
+  package func answered(_ key: UInt64) {
+    var actions: [RelayAction] = []
+    engine.answered(key, into: &actions)
+    for action in actions { hand(action) }
+  }
+
   /// Nothing of these origins is delivered or passed on any more, nor what is kept of them for neighbours still to come.
   /// Who calls: the session.
   package func block(_ origins: Set<Tag>) {
@@ -162,6 +170,8 @@ package actor Relay {
       case .record(let verdict): if let received { record(received, verdict: verdict) }
       case .deliver(let packet, let id, let receivedAt):
         _ = await deliveries.send(.packet(packet, id: id, receivedAt: receivedAt))
+      case .answerAgain(let packet, let id, let receivedAt):
+        _ = await deliveries.send(.answerAgain(packet, id: id, receivedAt: receivedAt))
       case .handedOver(let key, let slot):
         if let peer = peers[slot] { _ = await deliveries.send(.handedOver(key: key, peer)) }
       case .count, .offer, .control: hand(action)
@@ -177,7 +187,7 @@ package actor Relay {
       counters.count(outbound.offer(packet) == .accepted ? (packet.isBacklog ? .backlog : .forwarded) : .outboundFull)
     case .control(let slot, let frame):
       if control.offer(OutboundControl(slot: slot, frame: frame)) != .accepted { counters.count(.controlFull) }
-    case .record, .deliver, .handedOver: break
+    case .record, .deliver, .answerAgain, .handedOver: break
     }
   }
 

@@ -14,11 +14,17 @@ package struct CarriedPacket: Sendable {
   package var unit: UInt32
   /// Slots of the neighbours that have it, by what they sent or acknowledged.
   package var holders: LinkSet
+  /// How far it goes from here. What goes by a lane is no news for anybody else: it is neither compared nor given to who comes.
+  package var scope: PacketScope
+  /// The slot of the neighbour it came from first, `SeenTable.ownSlot` for what is our own.
+  package var source: UInt8
 
   package init(
     id: PacketID, kind: PacketKind, origin: Tag, bytes: [UInt8], since: MonotonicTime, expiry: MonotonicTime,
-    unit: UInt32 = 0, holders: LinkSet
+    unit: UInt32 = 0, holders: LinkSet, scope: PacketScope = .everybody, source: UInt8 = SeenTable.ownSlot
   ) {
+    self.scope = scope
+    self.source = source
     self.id = id
     self.kind = kind
     self.origin = origin
@@ -72,7 +78,18 @@ package struct CarryStore: Sendable {
     count += 1
     places[packet.id.key] = place
     byteCount += packet.bytes.count
-    set.insert(packet.id.key, unit: packet.unit)
+    if packet.scope == .everybody { set.insert(packet.id.key, unit: packet.unit) }
+  }
+
+  /// A packet that is kept goes further from now on.
+  ///
+  /// - Returns: it, as it goes out from now on; nil when it is not kept, or goes as far already.
+  package mutating func widen(_ key: UInt64, to scope: PacketScope) -> CarriedPacket? {
+    guard let place = places[key], let known = ring[place], known.scope < scope else { return nil }
+    ring[place]!.scope = scope
+    Packet.setScope(&ring[place]!.bytes, at: 0, to: scope)
+    if scope == .everybody { set.insert(key, unit: known.unit) }
+    return ring[place]
   }
 
   /// Whether a packet is kept, or was.
@@ -100,6 +117,7 @@ package struct CarryStore: Sendable {
     var packets: [CarriedPacket] = []
     for offset in 0..<count {
       guard let packet = ring[(head + offset) % ring.count] else { continue }
+      guard packet.scope == .everybody else { continue }
       if !packet.holders.contains(slot), packet.expiry > now { packets.append(packet) }
     }
     return packets
@@ -142,7 +160,7 @@ package struct CarryStore: Sendable {
   private mutating func remove(_ key: UInt64) {
     guard let place = places.removeValue(forKey: key), let packet = ring[place].take() else { return }
     byteCount -= packet.bytes.count
-    set.remove(key, unit: packet.unit)
+    if packet.scope == .everybody { set.remove(key, unit: packet.unit) }
     gone.insert(key)
     if packet.kind == .card, cards[packet.origin] == key { cards[packet.origin] = nil }
   }

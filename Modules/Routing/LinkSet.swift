@@ -27,6 +27,9 @@ package struct LinkSet: Sendable, Hashable {
   @inline(__always)
   package func intersection(_ other: LinkSet) -> LinkSet { LinkSet(bits: bits & other.bits) }
 
+  @inline(__always)
+  package func union(_ other: LinkSet) -> LinkSet { LinkSet(bits: bits | other.bits) }
+
   package var count: Int { bits.nonzeroBitCount }
   package var isEmpty: Bool { bits == 0 }
 

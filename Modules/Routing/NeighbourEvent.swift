@@ -12,7 +12,7 @@ package enum NeighbourEvent: Sendable {
   case packet(ReceivedPacket)
   /// The neighbour has taken these packets over, by `PacketID.key`.
   case acknowledged(slot: Int, keys: [UInt64])
-  /// A frame of types 64 to 72.
+  /// A frame of types 64 to 73.
   case control(slot: Int, LinkFrame)
 }
 
@@ -63,7 +63,7 @@ package struct OutboundPacket: Sendable {
   }
 }
 
-/// A frame of types 64 to 72 for one neighbour, on its way from the relay down to the links. It may be lost.
+/// A frame of types 64 to 73 for one neighbour, on its way from the relay down to the links. It may be lost.
 package struct OutboundControl: Sendable {
   package var slot: Int
   package var frame: LinkFrame
@@ -82,6 +82,8 @@ package enum Delivery: Sendable {
   case handedOver(key: UInt64, PeerID)
   /// A new packet for us or for everyone.
   case packet(Packet, id: PacketID, receivedAt: MonotonicTime)
+  /// A packet for us that was handed up before is to be answered again.
+  case answerAgain(Packet, id: PacketID, receivedAt: MonotonicTime)
 }
 
 /// One reception and what was decided about it, for the record. No payload, no key.

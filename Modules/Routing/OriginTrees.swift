@@ -164,6 +164,30 @@ package struct OriginTrees: Sendable {
     return true
   }
 
+  /// A packet of an origin has come by a lane, which says nothing about its tree: it is a way to an origin that has none.
+  package mutating func learn(_ origin: Tag, from slot: Int, linkCount: Int, now: MonotonicTime) {
+    let via = UInt8(truncatingIfNeeded: slot & 63)
+    guard let number = find(origin.rawValue) else {
+      insert(origin.rawValue, parent: via, linkCount: linkCount, now: now)
+      return
+    }
+    if entries[number].parent == Self.none, origin.rawValue != own { adopt(number, via) }
+  }
+
+  /// A link with a way to an origin that is not the one through us: its packets are pushed neither there nor from there, or
+  /// at least not in one direction.
+  ///
+  /// - Parameters:
+  ///   - among: the links that may be chosen.
+  ///   - mixed: so that not all packets choose the same.
+  package func alternative(to origin: Tag, among links: LinkSet, mixed: UInt64) -> Int? {
+    guard let number = find(origin.rawValue) else { return nil }
+    let up = UInt32(truncatingIfNeeded: links.bits)
+    let (quiet, stopped) = (entries[number].quiet & up, entries[number].stopped & up)
+    let candidates = quiet & stopped != 0 ? quiet & stopped : stopped != 0 ? stopped : quiet
+    return candidates == 0 ? nil : Self.choose(candidates, UInt32(truncatingIfNeeded: mixed >> 32))
+  }
+
   // MARK: What neighbours ask for
 
   package mutating func pruned(_ origin: Tag, by slot: Int) {

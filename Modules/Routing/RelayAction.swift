@@ -10,7 +10,10 @@ package enum RelayAction: Sendable {
   case offer(OutboundPacket)
   /// To be handed up to the session, which is promised it.
   case deliver(Packet, id: PacketID, receivedAt: MonotonicTime)
-  /// To be sent to one neighbour, ahead of packets and unacknowledged: a frame of types 64 to 72.
+  /// A packet for us that was handed up before came once more, by a way on which its origin sends when it has no answer: the
+  /// answer is to be given again.
+  case answerAgain(Packet, id: PacketID, receivedAt: MonotonicTime)
+  /// To be sent to one neighbour, ahead of packets and unacknowledged: a frame of types 64 to 73.
   case control(slot: Int, LinkFrame)
   /// The neighbour in this slot is the first to have taken over a packet of our own, by `PacketID.key`.
   case handedOver(key: UInt64, slot: Int)
@@ -60,6 +63,17 @@ package enum RelayCount: String, Sendable, CaseIterable {
   /// Comparisons that a neighbour did not answer; that no number of symbols solved; symbols asked for beyond a neighbour's
   /// allowance.
   case comparisonsUnanswered, comparisonsUnsolved, symbolsOverBudget
+  /// Packets for one node that went to the next one towards it; our own that went by a second lane, and to everybody, for want
+  /// of an answer.
+  case lanesTaken, lanesDoubled, lanesWidened
+  /// Packets on a lane that went to everybody from here, because there was no next node; because they came back.
+  case lanesEnded, lanesClosed
+  /// Packets on a lane that took another link, because the one they were on is gone.
+  case lanesMended
+  /// Packets that were passed on once more, because a neighbour wanted them to go further.
+  case widened
+  /// Packets that were answered in time.
+  case lanesAnswered
 
   package init(_ verdict: RelayState.Verdict) {
     switch verdict {

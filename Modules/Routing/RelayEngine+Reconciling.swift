@@ -16,10 +16,16 @@ extension RelayEngine {
     _ frame: ReconciliationFrame, from slot: Int, now: MonotonicTime, into actions: inout [RelayAction]
   ) {
     var found: [Reconciler.Action] = []
+    var onLane: [UInt64] = []
     reconciler.receive(
-      frame, from: slot, carry.set, now: now, isKnown: { [carry, met] in carry.hasMet($0) || met.contains($0) },
-      into: &found)
+      frame, from: slot, carry.set, now: now,
+      isKnown: { [carry, met] key in
+        if let held = carry[key], held.scope != .everybody { onLane.append(key) }
+        return carry.hasMet(key) || met.contains(key)
+      }, into: &found)
     carryOut(found, into: &actions)
+    // The neighbour has them for everybody.
+    if !onLane.isEmpty { widen(onLane, to: .everybody, toldBy: slot, now: now, into: &actions) }
   }
 
   private mutating func carryOut(_ found: [Reconciler.Action], into actions: inout [RelayAction]) {
@@ -31,6 +37,17 @@ extension RelayEngine {
         // What it has taken over once, and does not keep, it has forgotten: it is not sent round after round.
         let lacked = keys.filter { key in
           carry[key].map { isAsked || !$0.holders.contains(slot) } ?? false
+        }
+        if !isAsked {
+          // What it may have for a lane only, it is to have for everybody.
+          let having = keys.filter { key in
+            guard let packet = carry[key] else { return false }
+            return packet.holders.contains(slot) && (packet.kind == .personal || packet.kind == .receipt)
+          }
+          for start in stride(from: 0, to: having.count, by: WireLimits.acknowledgedKeyCount) {
+            let some = having[start..<min(start + WireLimits.acknowledgedKeyCount, having.count)]
+            actions.append(.control(slot: slot, .widen(.everybody, Array(some))))
+          }
         }
         sendBacklog(slot, backlog.add(slot, keys: lacked), into: &actions)
       }

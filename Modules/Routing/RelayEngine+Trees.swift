@@ -139,6 +139,7 @@ extension RelayEngine {
       actions.append(.count(.reopensReceived, UInt64(max(1, origins.count))))
     case .announcement(let keys): announced(keys, by: slot, now: now, into: &actions)
     case .reconciliation(let frame): reconcile(frame, from: slot, now: now, into: &actions)
+    case .widen(let scope, let keys): widen(keys, to: scope, toldBy: slot, now: now, into: &actions)
     case .graft(let keys): for key in keys { answer(key, to: slot, now: now, into: &actions) }
     default: actions.append(.count(.controlIgnored, 1))
     }
@@ -151,6 +152,10 @@ extension RelayEngine {
     for key in keys {
       if carry[key] != nil {
         carry.mark(key, heldBy: slot)
+        // Nobody announces what goes by a lane: it goes to everybody meanwhile.
+        if carry[key]?.scope != .everybody {
+          widen(key, to: .everybody, toldBy: slot, now: now, into: &actions)
+        }
       } else if !met.contains(key), !carry.hasMet(key), missing.announced(key, by: slot, now: now) == .full {
         full += 1
       }
@@ -183,7 +188,7 @@ extension RelayEngine {
     var earliest = news.deadline ?? .never
     if let due = missing.deadline { earliest = min(earliest, due) }
     if let due = acquaintances.deadline { earliest = min(earliest, due) }
-    earliest = min(earliest, reconciler.deadline)
+    earliest = min(earliest, reconciler.deadline, lanes.deadline)
     return earliest == .never ? nil : earliest
   }
 
@@ -193,6 +198,7 @@ extension RelayEngine {
   package mutating func tick(
     now: MonotonicTime, wallMilliseconds: UInt64, into actions: inout [RelayAction]
   ) {
+    widenOverdue(now: now, into: &actions)
     compare(now: now, wallMilliseconds: wallMilliseconds, into: &actions)
     news.takePrunes(now: now) { slot, origins in
       Self.send(.prune(origins), to: slot, counting: .prunesSent, UInt64(origins.count), into: &actions)

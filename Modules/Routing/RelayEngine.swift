@@ -46,6 +46,7 @@ package struct RelayEngine: Sendable {
   var met = MetKeys()
   var acquaintances = Acquaintances()
   var reconciler: Reconciler
+  var lanes: Lanes
   /// Own packets that no neighbour has yet.
   private var own: Set<UInt64> = []
 
@@ -55,6 +56,7 @@ package struct RelayEngine: Sendable {
     trees = OriginTrees(own: configuration.ownTag, secret: configuration.key.0)
     news = TreeNews(seed: configuration.key.1)
     reconciler = Reconciler(key: configuration.key)
+    lanes = Lanes(secret: configuration.key.0)
     state = RelayState(
       key: configuration.key, ownEntry: configuration.ownEntry, seen: seen,
       isDeduplicating: configuration.isDeduplicating,
@@ -79,6 +81,9 @@ package struct RelayEngine: Sendable {
     actions.append(.count(.originated, 1))
     if own.count >= RoutingLimits.ownPackets { own.removeAll(keepingCapacity: true) }
     own.insert(id.key)
+    if configuration.usesTrees, packet.header.isForOne {
+      return originateForOne(packet, id: id, now: now, into: &actions)
+    }
     keep(packet, id: id, bytes: packet.encoded, since: now, holders: .none)
     let pushed = push(
       packet.header, id.key, to: decision.forward, from: Int(SeenTable.ownSlot), now: now, into: &actions)
@@ -101,6 +106,8 @@ package struct RelayEngine: Sendable {
     actions.append(.record(decision.verdict))
     if decision.isOutOfHops { actions.append(.count(.outOfHops, 1)) }
     if decision.isOwnRouteForged { actions.append(.count(.ownRouteForged, 1)) }
+    if configuration.usesTrees { hear(header, decision.verdict, from: received.slot) }
+    if header.isForOne, configuration.usesTrees, followLane(received, decision, into: &actions) { return }
     switch decision.verdict {
     case .duplicate:
       if decision.isOfEarlierRun, header.forwardsLeft > 0 {
@@ -135,6 +142,7 @@ package struct RelayEngine: Sendable {
       unwanted(received.id.key)
       return
     }
+    if isNew, header.isForOne, configuration.usesTrees { learn(header, from: received.slot, now: received.receivedAt) }
     let pushed =
       isNew
       ? push(header, received.id.key, to: links, from: received.slot, now: received.receivedAt, into: &actions)
@@ -149,9 +157,9 @@ package struct RelayEngine: Sendable {
   }
 
   /// As it goes out from here.
-  private func forwarded(_ packet: Packet) -> [UInt8] {
+  func forwarded(_ packet: Packet, scope: PacketScope = .everybody) -> [UInt8] {
     let isNamed = configuration.isNamedInRoutes && packet.header.kind.carriesRoute
-    return packet.relayed(addingAge: 0, appending: isNamed ? configuration.ownEntry : nil)
+    return packet.relayed(addingAge: 0, appending: isNamed ? configuration.ownEntry : nil, scope: scope)
   }
 
   func offer(
@@ -166,11 +174,16 @@ package struct RelayEngine: Sendable {
           isBacklog: isBacklog)))
   }
 
-  private mutating func keep(_ packet: Packet, id: PacketID, bytes: [UInt8], since: MonotonicTime, holders: LinkSet) {
+  mutating func keep(
+    _ packet: Packet, id: PacketID, bytes: [UInt8], since: MonotonicTime, holders: LinkSet,
+    scope: PacketScope = .everybody
+  ) {
+    let source = holders.isEmpty ? SeenTable.ownSlot : UInt8(truncatingIfNeeded: holders.bits.trailingZeroBitCount)
     carry.insert(
       CarriedPacket(
         id: id, kind: packet.header.kind, origin: packet.header.origin, bytes: bytes, since: since,
-        expiry: expiry(packet, at: since), unit: PacketSet.unit(packet.header.time), holders: holders))
+        expiry: expiry(packet, at: since), unit: PacketSet.unit(packet.header.time), holders: holders,
+        scope: scope, source: source))
   }
 
   private func expiry(_ packet: Packet, at time: MonotonicTime) -> MonotonicTime {
@@ -178,17 +191,20 @@ package struct RelayEngine: Sendable {
     return left.overflow ? time : time.advanced(by: .milliseconds(Int64(clamping: left.partialValue)))
   }
 
-  private func isForUs(_ destination: Tag, _ kind: PacketKind) -> Bool {
+  func isForUs(_ destination: Tag, _ kind: PacketKind) -> Bool {
     (destination == .everyone || destination == configuration.ownTag) && kind.isForSessions
   }
 
   // MARK: Neighbours
 
-  /// - Parameter entry: how the neighbour stands in a route.
+  /// - Parameters:
+  ///   - entry: how the neighbour stands in a route.
+  ///   - tag: under which it sends and is sent to.
   package mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, now: MonotonicTime, into actions: inout [RelayAction]
+    _ slot: Int, entry: UInt32, tag: Tag? = nil, now: MonotonicTime, into actions: inout [RelayAction]
   ) {
     state.linkUp(slot, entry: entry)
+    lanes.neighbour(slot, is: tag)
     reconciler.setLeading(slot, configuration.ownEntry < entry)
     guard configuration.usesTrees else {
       sendMissing(slot, now: now, into: &actions)
@@ -206,7 +222,9 @@ package struct RelayEngine: Sendable {
   package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout [RelayAction]) {
     state.linkDown(slot)
     backlog.stop(slot)
-    if configuration.usesTrees { lost(slot, now: now, into: &actions) }
+    guard configuration.usesTrees else { return }
+    lost(slot, now: now, into: &actions)
+    mendLanes(slot, now: now, into: &actions)
   }
 
   /// The slot belongs to another peer from now on.
@@ -219,6 +237,7 @@ package struct RelayEngine: Sendable {
   package mutating func acknowledged(_ slot: Int, keys: [UInt64], into actions: inout [RelayAction]) {
     for key in keys {
       carry.mark(key, heldBy: slot)
+      lanes.acknowledged(key, by: slot)
       if !own.isEmpty, own.remove(key) != nil { actions.append(.handedOver(key: key, slot: slot)) }
     }
     sendBacklog(slot, backlog.acknowledged(slot, keys: keys), into: &actions)

@@ -85,6 +85,27 @@ package enum RoutingLimits {
   /// A packet older than this is history: who brings it is not for that reason the way to its origin.
   package static let liveMilliseconds: UInt64 = 10_000
 
+  // MARK: Lanes
+
+  /// Own packets that wait for their answer; beyond it the oldest goes by its lane only.
+  package static let awaitedPackets = 1_024
+  /// Packets on a lane that the next node has not acknowledged yet: ten times as many as a link has under way. Beyond it a lost
+  /// link is made up for by the origin.
+  package static let packetsOnLanes = 512
+  /// Nodes to which a lane is remembered besides the trees, 16 bytes each: those that people talk with lately. Two that share a
+  /// place push each other out, and are reached along the trees.
+  package static let lanes = 256
+  /// Origins of which the nearest neighbour is remembered, 4 bytes each: four times as many as have trees, since two that share
+  /// a place push each other out.
+  package static let nearestNeighbours = 4_096
+  /// The way of an answer is taken for so long: in a crowd that moves the trees know better soon.
+  package static let laneKept: Duration = .seconds(300)
+  /// An answer may take so long for each link of the way, three connection intervals of 30 ms, and so much longer in all.
+  package static let answerPerLink: Duration = .milliseconds(90)
+  package static let answerSlack: Duration = .seconds(1)
+  /// How many links the way is taken to have when none is known: as far as it is across a crowd of a thousand.
+  package static let linksUnknown: UInt8 = 16
+
   // MARK: Comparing with neighbours
 
   /// From one comparison that found something to the next, and the longest time between two: what a link has lost is there

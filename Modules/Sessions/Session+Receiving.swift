@@ -20,7 +20,8 @@ extension Session {
       presenceDue = min(presenceDue, max(now, presenceSentAt.advanced(by: SessionsLimits.presenceFloor)))
     case .neighbourDown(let peer): directory.neighbourDown(peer, now: ports.time.now())
     case .handedOver(let key, _): await handedOver(key)
-    case .packet(let packet, let id, let receivedAt): await receive(packet, id: id, receivedAt: receivedAt)
+    case .packet(let packet, let id, let receivedAt), .answerAgain(let packet, let id, let receivedAt):
+      await receive(packet, id: id, receivedAt: receivedAt)
     }
   }
 
@@ -134,7 +135,8 @@ extension Session {
         storedMilliseconds: ports.time.wallMilliseconds(), hops: hops, path: packet.route, state: .received,
         isLate: age >= SessionsLimits.lateMilliseconds)
       if isPersonal { await meet(author.id, name: author.card.name, isAddressed: false) }
-      if await keep(message), isPersonal { await sendReceipt(.delivered([content.id]), to: author.id) }
+      // One that comes again is told again: what was told before may not have come.
+      if await keep(message) != .failed, isPersonal { await sendReceipt(.delivered([content.id]), to: author.id) }
     case .ping(let token) where isPersonal:
       guard pings.mayAnswer(author.id, now: now) else {
         counters.count(.pingsRefused)
@@ -155,27 +157,37 @@ extension Session {
     }
   }
 
-  /// - Returns: whether it is new and on disk.
-  private func keep(_ message: StoredMessage) async -> Bool {
+  private enum Keeping {
+    case new, repeated, failed
+  }
+
+  /// - Returns: whether it is on disk, and new.
+  private func keep(_ message: StoredMessage) async -> Keeping {
     let isNew = recent.insert(message.id, of: message.author)
-    if !isNew, isDeduplicating, !MessageNew.isSkipped {
+    // What could not be kept the first time is kept now, and only what is on disk is told to be delivered.
+    var isLost = false
+    if !isNew, message.conversation != .everyone {
+      let known = (try? await ports.store.message(message.id)) ?? nil
+      isLost = known?.author != message.author
+    }
+    if !isNew, !isLost, isDeduplicating, !MessageNew.isSkipped {
       counters.count(.messagesRepeated)
-      return false
+      return .repeated
     }
     do {
       let isInserted = try await ports.store.insert(message)
       guard isInserted || !isDeduplicating || MessageNew.isSkipped else {
         counters.count(.messagesRepeated)
-        return false
+        return .repeated
       }
     } catch {
       counters.count(.storeFailed)
       ports.log.error("a message could not be kept", ["reason": .text(error.reason)])
-      return false
+      return .failed
     }
     counters.count(.messagesReceived)
     events.send(.message(message))
-    return true
+    return .new
   }
 
   private func handedOver(_ key: UInt64) async {

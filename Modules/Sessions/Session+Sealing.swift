@@ -61,6 +61,8 @@ extension Session {
       return false
     }
     _ = await ports.originate(outgoing.packet, outgoing.id)
+    // Nobody answers an answer. One that is lost is asked for again by what it answers.
+    await ports.answered(outgoing.id.key)
     return true
   }
 
@@ -122,7 +124,7 @@ extension Session {
       }
       counters.count(.waitingSent)
       events.send(.state(message.id, .accepted))
-      track(outgoing.id.key, message.id)
+      track(outgoing.id.key, message.id, to: message.conversation)
       _ = await ports.originate(outgoing.packet, outgoing.id)
     }
   }
@@ -197,6 +199,9 @@ extension Session {
       guard message.conversation == .peer(peer) || ReceiptOfRecipient.isSkipped else {
         counters.count(.receiptsOfAnother)
         continue
+      }
+      if let index = unanswered.firstIndex(where: { $0.message == id }) {
+        await ports.answered(unanswered.remove(at: index).key)
       }
       guard message.state != .read, message.state != state else { continue }
       do {

@@ -60,7 +60,7 @@ extension Session {
     counters.count(.messagesSent)
     events.send(.message(message))
     if let sealed {
-      track(sealed.id.key, message.id)
+      track(sealed.id.key, message.id, to: conversation)
       _ = await ports.originate(sealed.packet, sealed.id)
     }
     return message
@@ -105,6 +105,7 @@ extension Session {
       group.cancelAll()
       return first
     }
+    await ports.answered(sealed.id.key)
     waitingPings[token] = nil
     pings.forget(token)
     guard let answer else { throw .noAnswer(after: timeout) }

@@ -28,6 +28,8 @@ package actor Session {
     package var deliveries: Channel<Delivery>
     /// Hands a packet of ours to the relay; answers to how many neighbours it goes now.
     package var originate: @Sendable (Packet, PacketID) async -> Int
+    /// Tells the relay that nobody waits for an answer to a packet of ours any more, by `PacketID.key`: it goes no further.
+    package var answered: @Sendable (UInt64) async -> Void
     /// Tells the relay for whom nothing is carried.
     package var block: @Sendable (Set<Tag>) async -> Void
     package var store: any SessionStore
@@ -51,8 +53,10 @@ package actor Session {
         Void,
       ownCard: Latest<VerifiedCard>, time: TimeSource, random: RandomSource, log: Log,
       isClockSynchronised: @escaping @Sendable () -> Bool,
-      metCopy: @escaping @Sendable (CopyEvidence) -> Void = { _ in }
+      metCopy: @escaping @Sendable (CopyEvidence) -> Void = { _ in },
+      answered: @escaping @Sendable (UInt64) async -> Void = { _ in }
     ) {
+      self.answered = answered
       self.deliveries = deliveries
       self.originate = originate
       self.block = block
@@ -87,6 +91,8 @@ package actor Session {
   var identifier: PacketIdentifier
   /// Own packets on their way to a first neighbour, oldest first.
   var tracked: [(key: UInt64, message: MessageID)] = []
+  /// Own packets that were sent to one peer, until it has answered, oldest first.
+  var unanswered: [(key: UInt64, message: MessageID)] = []
   var isSendingWaiting = false
   var isWaitingDue = false
   var map = MeshMap()
@@ -178,7 +184,7 @@ package actor Session {
       let aged = Self.packet(bytes, agedTo: age),
       let id = try? identifier.id(of: aged)
     else { return }
-    track(id.key, message.id)
+    track(id.key, message.id, to: message.conversation)
     _ = recent.insert(message.id, of: ownID)
     _ = await ports.originate(aged, id)
   }
@@ -255,8 +261,11 @@ package actor Session {
     }
   }
 
-  func track(_ key: UInt64, _ message: MessageID) {
+  func track(_ key: UInt64, _ message: MessageID, to conversation: Conversation) {
     tracked.append((key, message))
     if tracked.count > SessionsLimits.trackedPackets { tracked.removeFirst() }
+    guard conversation != .everyone else { return }
+    unanswered.append((key, message))
+    if unanswered.count > SessionsLimits.unansweredPackets { unanswered.removeFirst() }
   }
 }

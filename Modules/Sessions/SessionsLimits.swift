@@ -1,3 +1,5 @@
+internal import Routing
+
 /// Bounds and times of the session, each with its reason.
 package enum SessionsLimits {
   /// Bytes of UTF-8 in one message: a page of text, sixteen fragments of a common frame.
@@ -42,6 +44,8 @@ package enum SessionsLimits {
   package static let pongBurst = 5
   /// Own packets whose hand-over to a neighbour is still to be told.
   package static let trackedPackets = 1_024
+  /// Own packets whose answer is waited for: as many as the relay waits for.
+  package static let unansweredPackets = RoutingLimits.awaitedPackets
 
   /// Readers of events at a time, and what is kept for each that is slow.
   package static let eventReaders = 64

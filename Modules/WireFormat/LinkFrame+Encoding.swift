@@ -34,6 +34,8 @@ extension LinkFrame {
     case .reopen(let origins) where !origins.isEmpty:
       Self.cut(origins, payloadByteCount: payloadByteCount).map { LinkFrame.reopen($0).encoded }
     case .reconciliation(let frame): frame.cut(payloadByteCount: payloadByteCount).map(\.encoded)
+    case .widen(let scope, let keys):
+      Self.cut(keys, payloadByteCount: payloadByteCount - 1).map { LinkFrame.widen(scope, $0).encoded }
     default: [encoded]
     }
   }
@@ -88,6 +90,10 @@ extension LinkFrame {
     case .graft(let keys): Self.append(.graft, keys, to: &bytes)
     case .reopen(let origins): Self.append(.reopen, origins.lazy.map(\.rawValue), to: &bytes)
     case .reconciliation(let frame): bytes.append(contentsOf: frame.encoded)
+    case .widen(let scope, let keys):
+      bytes.append(FrameType.widen.rawValue)
+      bytes.append(scope.rawValue)
+      for key in keys { bytes.append(bigEndian: key) }
     case .ignored(let type): bytes.append(type)
     }
     return bytes

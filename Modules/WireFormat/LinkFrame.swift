@@ -16,8 +16,9 @@ internal import Bytes
 /// | 66 | graft | keys 8 each, at least one: send me these, and push their origins to me again |
 /// | 67 | reopen | origin tags 8 each: push these to me again; none means all |
 /// | 68–72 | reconciliation | see `ReconciliationFrame` |
+/// | 73 | widen | scope 1, 0 or 2 · keys 8 each, at least one: these are to go so far now |
 ///
-/// Types 64 and above are ignored and counted by nodes that do not know them; others are refused. Types 64 to 72 belong to
+/// Types 64 and above are ignored and counted by nodes that do not know them; others are refused. Types 64 to 73 belong to
 /// one link: they are neither acknowledged nor passed on, and one that is lost is made up for by the next.
 package enum LinkFrame: Hashable, Sendable {
   /// The bytes from `packetOffset` on are a packet, not yet decoded.
@@ -40,6 +41,8 @@ package enum LinkFrame: Hashable, Sendable {
   case reopen([Tag])
   /// What two neighbours lack of each other's packets.
   case reconciliation(ReconciliationFrame)
+  /// Packets by their keys, which the neighbour has, that are to go further than they went with it.
+  case widen(PacketScope, [UInt64])
   /// For a later version; the bytes from offset 1 on are its own.
   case ignored(type: UInt8)
 
@@ -71,6 +74,11 @@ package enum LinkFrame: Hashable, Sendable {
     case .graft: self = .graft(try Self.keys(from: &reader))
     case .reopen:
       self = .reopen(reader.isAtEnd ? [] : try Self.keys(from: &reader).map(Tag.init(rawValue:)))
+    case .widen:
+      let scope = try reader.field8()
+      // A lane cannot be made of something wider.
+      guard let scope = PacketScope(rawValue: scope), scope != .lane else { throw .scope(scope) }
+      self = .widen(scope, try Self.keys(from: &reader))
     case nil where ReconciliationFrame.types.contains(type):
       self = .reconciliation(try ReconciliationFrame(decoding: bytes))
       return
@@ -125,6 +133,7 @@ enum FrameType: UInt8 {
   case announcement = 65
   case graft = 66
   case reopen = 67
+  case widen = 73
 
   /// From here on a type that is not known is ignored instead of refused.
   static let firstIgnored: UInt8 = 64

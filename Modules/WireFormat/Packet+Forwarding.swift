@@ -24,6 +24,15 @@ extension Packet {
   }
 }
 
+extension Packet {
+  /// Replaces how far a copy of an encoded packet that begins at `offset` of `bytes` is to go. Bytes too short are left
+  /// alone.
+  package static func setScope(_ bytes: inout [UInt8], at offset: Int, to scope: PacketScope) {
+    guard bytes.count >= offset + PacketHeader.routeOffset else { return }
+    bytes[offset + 6] = bytes[offset + 6] & 0xCF | scope.rawValue << 4
+  }
+}
+
 extension PacketKind {
   /// Whether the kind is for sessions, when it is for us or for everyone. Others are only passed on.
   @inlinable package var isForSessions: Bool {

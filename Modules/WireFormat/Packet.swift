@@ -40,7 +40,9 @@ package struct Packet: Hashable, Sendable {
 
   /// The bytes to pass on: one more hop, `addedAge` more milliseconds, both stopping at their largest value, and
   /// `entry` behind the route. Without room for the entry the route is marked as cut; without an entry it stays.
-  package func relayed(addingAge addedAge: UInt32, appending entry: UInt32?) -> [UInt8] {
+  package func relayed(
+    addingAge addedAge: UInt32, appending entry: UInt32?, scope: PacketScope = .everybody
+  ) -> [UInt8] {
     let hasRoom = header.routeCount < WireLimits.routeEntryCount
     let isAppending = entry != nil && hasRoom
     let isCut = header.isRouteCut || (entry != nil && !hasRoom)
@@ -54,7 +56,7 @@ package struct Packet: Hashable, Sendable {
     bytes.append(copying: encoded.rawSpan.extracting(identified..<encoded.count))
     bytes[1] = hops
     for index in 0..<4 { bytes[2 + index] = UInt8(truncatingIfNeeded: age >> (24 - 8 * UInt32(index))) }
-    bytes[6] = UInt8(header.routeCount + (isAppending ? 1 : 0)) | (isCut ? 0x80 : 0)
+    bytes[6] = UInt8(header.routeCount + (isAppending ? 1 : 0)) | (isCut ? 0x80 : 0) | scope.rawValue << 4
     return bytes
   }
 }

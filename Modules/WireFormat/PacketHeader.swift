@@ -3,7 +3,7 @@ internal import Verifying
 
 /// Everything of a packet but its route entries, body and signature, whose places it knows. Wire version 1:
 ///
-///     0     version 1 = 1 · hops 1 · age 4 · route head 1 (bit 7 cut, bits 6–4 zero, bits 3–0 count n)
+///     0     version 1 = 1 · hops 1 · age 4 · route head 1 (bit 7 cut, bit 6 zero, bits 5–4 scope, bits 3–0 count n)
 ///     7     route entries 4 each
 ///     7+4n  kind 1 · flags 1 · time to live 1 · time 6 · origin tag 8 · destination tag 8
 ///     32+4n body · signature 64 when flag 0 is set
@@ -17,6 +17,8 @@ package struct PacketHeader: Hashable, Sendable {
   package let routeCount: Int
   /// A relay did not find room for itself.
   package let isRouteCut: Bool
+  /// How far the sender of this copy wants it to go.
+  package let scope: PacketScope
   package let kind: PacketKind
   package let flags: PacketFlags
   /// Links the packet may cross, by its origin's wish.
@@ -57,12 +59,15 @@ package struct PacketHeader: Hashable, Sendable {
       UInt64(bytes.number(UInt16.self, at: start &+ 3)) &<< 32 | UInt64(bytes.number(UInt32.self, at: start &+ 5))
     origin = Tag(rawValue: bytes.number(UInt64.self, at: start &+ 9))
     destination = Tag(rawValue: bytes.number(UInt64.self, at: start &+ 17))
-    guard route & 0x70 == 0 else { throw .reservedRouteBits(route & 0x70) }
+    guard route & 0x40 == 0, let scope = PacketScope(rawValue: route >> 4 & 3) else {
+      throw .reservedRouteBits(route & 0x70)
+    }
     let critical = flagBits & PacketFlags.criticalMask
     guard critical == 0 else { throw .criticalFlags(critical) }
     guard flagBits & 1 != 0 || !kind.requiresSignature else { throw .signatureMissing(kind) }
     routeCount = Int(route & 0x0F)
     isRouteCut = route & 0x80 != 0
+    self.scope = scope
     byteCount = count
     guard count &- identifiedOffset <= WireLimits.identifiedByteCount else {
       throw .tooLarge(byteCount: count &- identifiedOffset, limit: WireLimits.identifiedByteCount)
@@ -74,6 +79,7 @@ package struct PacketHeader: Hashable, Sendable {
     hops: UInt8, age: UInt32, routeCount: Int, isRouteCut: Bool, kind: PacketKind, flags: PacketFlags,
     timeToLive: UInt8, time: UInt64, origin: Tag, destination: Tag, byteCount: Int
   ) {
+    scope = .everybody
     self.hops = hops
     self.age = age
     self.routeCount = routeCount
@@ -92,6 +98,9 @@ package struct PacketHeader: Hashable, Sendable {
 
   /// Where the identified region begins; it goes to the end.
   package var identifiedOffset: Int { Self.routeOffset &+ 4 &* routeCount }
+
+  /// Sealed for one node, by the kind and the destination that it names.
+  package var isForOne: Bool { (kind == .personal || kind == .receipt) && destination != .everyone }
 
   package var isSigned: Bool { flags.contains(.signed) }
 

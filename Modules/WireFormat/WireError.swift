@@ -7,7 +7,7 @@ package enum WireError: Error, Equatable, Hashable, Sendable {
   case tooLarge(byteCount: Int, limit: Int)
   /// Only version 1 is understood.
   case unknownVersion(UInt8)
-  /// Bits 4–6 of the route head are not zero.
+  /// Bit 6 of the route head is set, or bits 5 and 4 both.
   case reservedRouteBits(UInt8)
   /// Flags 1–3 say something this version must understand and does not.
   case criticalFlags(UInt8)
@@ -19,6 +19,8 @@ package enum WireError: Error, Equatable, Hashable, Sendable {
   case fragmentCount(Int)
   /// An index that is not below the count.
   case fragmentIndex(Int, count: Int)
+  /// A scope that is none, or that nothing can be widened to.
+  case scope(UInt8)
   /// A list without an entry, or with more than a frame may carry.
   case listCount(Int, limit: Int)
   /// Ranges that are empty, overlap, touch, or are out of order.

@@ -25,7 +25,9 @@ import WireFormat
     var rules = Rules(NodeSeed(entry: 1, tag: WireFormat.Tag(rawValue: 1), key: (1, 2)))
     var actions = RuleActions()
     for slot in 0..<opened + accepted {
-      rules.neighbourUp(slot, entry: UInt32(slot + 2), isCentral: slot < opened, now: now, into: &actions)
+      rules.neighbourUp(
+        slot, entry: UInt32(slot + 2), tag: Tag(rawValue: UInt64(slot + 2)), isCentral: slot < opened, now: now,
+        into: &actions)
     }
     return rules
   }

@@ -40,6 +40,13 @@ struct EngineMesh {
   private(set) var sends: [UInt64: Int] = [:]
   private(set) var reached: [UInt64: Set<Int>] = [:]
   private(set) var counts: [RelayCount: UInt64] = [:]
+  /// Packets for one node that are answered, by key, and how often answers were asked for again.
+  private(set) var answered: [UInt64: MonotonicTime] = [:]
+  private(set) var askedAgain: [UInt64: Int] = [:]
+  /// Nodes that take over what is for another node and drop it.
+  var swallowing: Set<Int> = []
+  var isAnswering = true
+  private var answers: [(node: Int, packet: Packet, key: UInt64)] = []
   private var made: UInt64 = 0
   private let withoutTrees: Set<Int>
 
@@ -115,6 +122,29 @@ struct EngineMesh {
     return id.key
   }
 
+  /// Says something to one node, which answers.
+  ///
+  /// - Returns: its key.
+  @discardableResult
+  mutating func whisper(_ node: Int, to other: Int, kind: PacketKind = .personal, about: UInt64 = 0) throws -> UInt64 {
+    made += 1
+    let packet = try PacketDraft(
+      kind: kind, time: 1_767_225_600_000, origin: Self.tag(node), destination: Self.tag(other),
+      body: (0..<8).map { UInt8(truncatingIfNeeded: about >> (8 * UInt64($0))) } + [UInt8(truncatingIfNeeded: made)]
+    ).unsigned()
+    let id = PacketID(high: made &* 0x9E37_79B9_7F4A_7C15, low: made)
+    reached[id.key] = [node]
+    act(node) { _ = $0.originate(packet, id: id, now: $1, into: &$2) }
+    return id.key
+  }
+
+  /// Says something to one node, waits, and tells how often it was sent and whether an answer came.
+  mutating func ask(_ node: Int, _ other: Int, wait: Duration = .seconds(3)) throws -> (sends: Int, isAnswered: Bool) {
+    let key = try whisper(node, to: other)
+    run(for: wait)
+    return (sends[key] ?? 0, answered[key] != nil)
+  }
+
   /// Says something, waits, and tells how often it was sent.
   mutating func spread(_ node: Int, wait: Duration = .seconds(3)) throws -> (sends: Int, reached: Int) {
     let key = try say(node)
@@ -137,6 +167,7 @@ struct EngineMesh {
       } else if let event {
         arrive(events.remove(at: event))
       }
+      answerAll()
     }
     now = end
   }
@@ -149,6 +180,11 @@ struct EngineMesh {
       act(event.to) { $0.control(frame, from: slot, now: $1, into: &$2) }
     case .packet(let outbound):
       guard let packet = try? Packet(decoding: outbound.bytes) else { return }
+      if swallowing.contains(event.to), packet.header.isForOne {
+        let back = self.slot(of: event.to, at: event.from)
+        if back >= 0 { act(event.from) { $0.acknowledged(back, keys: [outbound.key], into: &$2) } }
+        return
+      }
       let low = outbound.key &* 0xF1DE_83E1_9937_733D
       let received = ReceivedPacket(
         packet: packet, id: PacketID(high: outbound.key, low: low), slot: slot, link: 1, receivedAt: now)
@@ -175,9 +211,29 @@ struct EngineMesh {
       case .control(let slot, let frame):
         guard slot < neighbours[node].count, neighbours[node][slot] >= 0 else { continue }
         send(.control(frame), from: node, to: neighbours[node][slot])
-      case .deliver(_, let id, _): reached[id.key, default: []].insert(node)
+      case .deliver(let packet, let id, _):
+        reached[id.key, default: []].insert(node)
+        if packet.header.isForOne { answers.append((node, packet, id.key)) }
+      case .answerAgain(let packet, let id, _):
+        askedAgain[id.key, default: 0] += 1
+        answers.append((node, packet, id.key))
       case .count(let reason, let number): counts[reason, default: 0] += number
       case .record, .handedOver: break
+      }
+    }
+  }
+
+  /// What sessions do: who has got a packet says so, and who is told so tells its relay.
+  private mutating func answerAll() {
+    guard isAnswering else { return }
+    while !answers.isEmpty {
+      let (node, packet, key) = answers.removeFirst()
+      if packet.header.kind == .receipt {
+        let about = packet.body.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64(8 * $1.offset) }
+        if answered[about] == nil { answered[about] = now }
+        act(node) { $0.answered(about, into: &$2) }
+      } else {
+        _ = try? whisper(node, to: Int(packet.header.origin.rawValue) - 1, kind: .receipt, about: key)
       }
     }
   }

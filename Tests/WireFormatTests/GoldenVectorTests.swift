@@ -37,6 +37,8 @@ struct GoldenVectorTests {
     ).unsigned()
     #expect(personal.encoded == (try bytes("personal")))
     #expect(personal.relayed(addingAge: 250, appending: 0xA1B2_C3D4) == (try bytes("personal-relayed")))
+    #expect(
+      personal.relayed(addingAge: 250, appending: 0xA1B2_C3D4, scope: .lane) == (try bytes("personal-lane")))
     let card = try PacketDraft(kind: .card, time: 1_800_000_000_000, origin: origin, body: bytes("card")).unsigned()
     #expect(card.encoded == (try bytes("card-packet")))
     let signature = try bytes("public").suffix(64)
@@ -50,7 +52,8 @@ struct GoldenVectorTests {
   @Test func idsAreTheseBytes() throws {
     var identifier = try PacketIdentifier()
     for (name, copy) in [
-      ("personal-id", "personal"), ("personal-id", "personal-relayed"), ("public-id", "public"),
+      ("personal-id", "personal"), ("personal-id", "personal-relayed"), ("personal-id", "personal-lane"),
+      ("public-id", "public"),
       ("public-id", "public-route-cut"), ("card-packet-id", "card-packet"),
     ] {
       let id = try identifier.id(of: Packet(decoding: bytes(copy)))
@@ -108,6 +111,9 @@ struct GoldenVectorTests {
     for (name, frame) in reconciliation {
       #expect(LinkFrame.reconciliation(frame).encoded == (try bytes("frame-" + name)), "\(name)")
     }
+    let widen = LinkFrame.widen(.everybody, [key, other])
+    #expect(widen.encoded == (try bytes("frame-widen")))
+    #expect(frameResult(try bytes("frame-widen")) == .success(widen))
     #expect(frameResult(try bytes("frame-ignored")) == .success(.ignored(type: 90)))
   }
 }

@@ -18,7 +18,7 @@ struct LinkFrameTests {
       .goodbye(.duplicateLink), .goodbye(GoodbyeReason(rawValue: 255)),
       .fragmentRequest(key: 9, ranges: [FragmentRange(first: 0, count: 1), FragmentRange(first: 2, count: 1_309)]),
       .prune([Tag(rawValue: 1), Tag(rawValue: .max)]), .announcement((0..<60).map { $0 }), .graft([5]),
-      .reopen([]), .reopen([Tag(rawValue: 3)]),
+      .reopen([]), .reopen([Tag(rawValue: 3)]), .widen(.lanes, [1]), .widen(.everybody, [2, 3]),
     ]
     for frame in frames {
       let bytes = frame.encoded
@@ -34,12 +34,12 @@ struct LinkFrameTests {
     #expect(Array(fragment[LinkFrame.dataOffset...]) == [1, 2])
     #expect(try reencoded(fragment) == fragment)
     #expect(try reencoded([1, 9, 9]) == [1, 9, 9])
-    #expect(try reencoded([73]) == [73])
+    #expect(try reencoded([74]) == [74])
     #expect(try reencoded([255, 1]) == [255, 1])
   }
 
   @Test func unknownTypesAreRefusedBelow64AndIgnoredFromThereOn() {
-    for type in UInt8.min...UInt8.max where !(1...7).contains(type) && !(64...72).contains(type) {
+    for type in UInt8.min...UInt8.max where !(1...7).contains(type) && !(64...73).contains(type) {
       let result = frameResult([type, 1, 2])
       #expect(result == (type < 64 ? .failure(.unknownFrameType(type)) : .success(.ignored(type: type))))
     }
@@ -103,6 +103,10 @@ struct LinkFrameTests {
       #expect(frames.allSatisfy { $0.count <= payload && (try? frameResult($0).get()) != nil })
       #expect(frames.flatMap { $0.dropFirst() } == Array(LinkFrame.announcement(keys).encoded.dropFirst()))
     }
+    #expect(frameResult([73, 1] + [UInt8](repeating: 1, count: 8)) == .failure(.scope(1)))
+    #expect(frameResult([73, 3] + [UInt8](repeating: 1, count: 8)) == .failure(.scope(3)))
+    #expect(frameResult([73, 0]) == .failure(.listCount(0, limit: 60)))
+    #expect(LinkFrame.widen(.lanes, [1, 2, 3, 4, 5]).encoded(payloadByteCount: 38).map(\.count) == [34, 10])
     #expect(LinkFrame.reopen([]).encoded(payloadByteCount: 38) == [[67]])
   }
 

@@ -28,12 +28,29 @@ struct PacketHeaderTests {
     }
   }
 
+  @Test func theScopeIsOfTheCopyAndNotOfThePacket() throws {
+    let packet = try draft().unsigned()
+    #expect(packet.header.scope == .everybody)
+    for scope in PacketScope.allCases {
+      let copy = try Packet(decoding: packet.relayed(addingAge: 3, appending: 7, scope: scope))
+      #expect(copy.header.scope == scope && copy.route == [7] && copy.header.hops == 1)
+      #expect(copy.encoded[copy.header.identifiedRange] == packet.encoded[packet.header.identifiedRange])
+      var bytes = copy.encoded
+      Packet.setScope(&bytes, at: 0, to: .everybody)
+      #expect(bytes == packet.relayed(addingAge: 3, appending: 7))
+    }
+    #expect(PacketScope.lane < .lanes && PacketScope.lanes < .everybody)
+    var short: [UInt8] = [1, 2]
+    Packet.setScope(&short, at: 0, to: .lane)
+    #expect(short == [1, 2])
+  }
+
   @Test func reservedRouteBitsAndCriticalFlagsAreRefusedAndHintsAreKept() throws {
     let bytes = try draft().unsigned().encoded
-    for bit: UInt8 in 4...6 {
+    for bits: UInt8 in 3...7 {
       var bent = bytes
-      bent[6] |= 1 << bit
-      #expect(headerFailure(bent) == .reservedRouteBits(1 << bit))
+      bent[6] |= bits << 4
+      #expect(headerFailure(bent) == .reservedRouteBits(bits << 4))
     }
     for bit: UInt8 in 1...3 {
       var bent = bytes

@@ -50,7 +50,7 @@ package struct BitchatRules: NodeRules {
   private var all: LinkSet { LinkSet(bits: opened.bits | accepted.bits) }
 
   package mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
   ) {
     if isCentral { opened.insert(slot) } else { accepted.insert(slot) }
   }

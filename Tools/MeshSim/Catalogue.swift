@@ -10,7 +10,7 @@ package struct Catalogue {
 
   static let second: UInt64 = 1_000_000_000
 
-  package static let entries: [Entry] = still + lossy + moving + hostile
+  package static let entries: [Entry] = still + lossy + moving + hostile + personal
 
   package static func scenario(_ name: String, seed: UInt64) -> Scenario? {
     guard let entry = entries.first(where: { $0.name == name }) else { return nil }

@@ -21,6 +21,8 @@ struct Event: Sendable {
     case script
     /// The hostile node `a` acts.
     case hostile
+    /// The session of its origin has the answer to message `a`.
+    case answered
   }
 
   /// Nanoseconds since the start.

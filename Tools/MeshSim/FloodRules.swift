@@ -15,7 +15,7 @@ package struct FloodRules: NodeRules {
   init(hopLimit: UInt8) { self.hopLimit = hopLimit }
 
   package mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
   ) { links.insert(slot) }
 
   package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions) {
@@ -55,8 +55,8 @@ package struct SevenHopRules: NodeRules {
   package init(_ seed: NodeSeed) {}
 
   package mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
-  ) { flood.neighbourUp(slot, entry: entry, isCentral: isCentral, now: now, into: &actions) }
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
+  ) { flood.neighbourUp(slot, entry: entry, tag: tag, isCentral: isCentral, now: now, into: &actions) }
 
   package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions) {
     flood.neighbourDown(slot, now: now, into: &actions)

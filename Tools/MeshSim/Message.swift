@@ -12,6 +12,10 @@ struct Message: Sendable {
   /// Its row among the deliveries; −1 when nobody asks whom it reaches.
   var row: Int
   var isMeasured: Bool
+  /// Of a receipt: the message that it answers.
+  var answers: Int?
+  /// The first receipt for it is back.
+  var answeredAfter: UInt64?
   /// Links over which it went, in whole packets.
   var sends = 0
   var reached = 0

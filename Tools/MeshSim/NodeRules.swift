@@ -36,13 +36,15 @@ package protocol NodeRules: Sendable {
 
   /// - Parameter isCentral: this node has opened the link.
   mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions)
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions)
   mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions)
   /// The slot belongs to another peer from now on.
   mutating func reassigned(_ slot: Int)
   mutating func receive(_ received: ReceivedPacket, wallMilliseconds: UInt64, into actions: inout RuleActions)
   mutating func acknowledged(_ slot: Int, keys: [UInt64], now: MonotonicTime, into actions: inout RuleActions)
   mutating func originate(_ packet: Packet, id: PacketID, now: MonotonicTime, into actions: inout RuleActions)
+  /// A packet of this node was answered.
+  mutating func answered(_ key: UInt64, into actions: inout RuleActions)
   /// A link frame of type 64 or above.
   mutating func control(_ content: [UInt8], from slot: Int, now: MonotonicTime, into actions: inout RuleActions)
   mutating func tick(now: MonotonicTime, into actions: inout RuleActions)
@@ -61,6 +63,7 @@ extension NodeRules {
   package mutating func acknowledged(
     _ slot: Int, keys: [UInt64], now: MonotonicTime, into actions: inout RuleActions
   ) {}
+  package mutating func answered(_ key: UInt64, into actions: inout RuleActions) {}
   package mutating func control(
     _ content: [UInt8], from slot: Int, now: MonotonicTime, into actions: inout RuleActions
   ) {}
@@ -87,9 +90,9 @@ extension RelayEngine: NodeRules {
   }
 
   package mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
   ) {
-    neighbourUp(slot, entry: entry, now: now, into: &actions.relay)
+    neighbourUp(slot, entry: entry, tag: tag, now: now, into: &actions.relay)
   }
 
   package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions) {
@@ -112,6 +115,10 @@ extension RelayEngine: NodeRules {
     _ packet: Packet, id: PacketID, now: MonotonicTime, into actions: inout RuleActions
   ) {
     _ = originate(packet, id: id, now: now, into: &actions.relay)
+  }
+
+  package mutating func answered(_ key: UInt64, into actions: inout RuleActions) {
+    answered(key, into: &actions.relay)
   }
 
   package mutating func control(

@@ -77,7 +77,10 @@ extension Simulation {
   /// The oracle of this run, once it is over.
   var oracle: Oracle {
     var silent: [Int] = []
-    if case .blackHole = scenario.hostility { silent = scenario.hostileNodes }
+    switch scenario.hostility {
+    case .blackHole, .swallow: silent = scenario.hostileNodes
+    default: break
+    }
     return Oracle(
       nodes: nodes.count,
       windows: windows.map { window in

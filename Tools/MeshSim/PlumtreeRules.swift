@@ -36,7 +36,7 @@ package struct PlumtreeRules: NodeRules {
   package init(_ seed: NodeSeed) {}
 
   package mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
   ) { eager.insert(slot) }
 
   package mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions) {

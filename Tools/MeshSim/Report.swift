@@ -37,6 +37,8 @@ package struct Report: Sendable {
   package var relayCounts: [(reason: String, number: UInt64)] = []
   package var lostFrames = 0
   package var givenUp = 0
+  /// Of the messages for one node; nil when there are none.
+  package var personal: Personal?
   package var events: UInt64 = 0
   package var virtualSeconds = 0.0
   package var logHash: UInt64 = 0
@@ -51,6 +53,27 @@ package struct Report: Sendable {
     package var source = 0
     /// Milliseconds; nil where it did not come.
     package var arrivals: [Double?] = []
+  }
+
+  package struct Personal: Sendable {
+    package var messages = 0
+    /// Those whose destination could be reached, and was.
+    package var pairs = 0
+    package var delivered = 0
+    package var latency = Distribution()
+    /// Until the first receipt is back.
+    package var answer = Distribution()
+    package var answered = 0
+    /// Times a message, and all receipts for it, went over a link.
+    package var sends = 0.0
+    package var receiptSends = 0.0
+    /// The same of those that arrived without anything having gone wrong: by one lane.
+    package var calmSends = 0.0
+    package var calmShare = 0.0
+    /// Links of the shortest way; 0 where links come and go.
+    package var shortest = 0.0
+    /// The same of those that arrived by one lane.
+    package var calmShortest = 0.0
   }
 
   package var ratio: Double { pairs == 0 ? 1 : Double(delivered) / Double(pairs) }
@@ -126,6 +149,7 @@ extension Simulation {
     report.sendsPerDelivery = Double(sends) / Double(max(1, reached))
     report.latencies = latencies
     report.picture = picture(of: measured.first)
+    report.personal = personal(among: measured, oracle)
     countAll(&report)
     return report
   }

@@ -66,7 +66,7 @@ package enum RuleSet: String, Sendable, CaseIterable {
 struct SilentRules: NodeRules {
   init(_ seed: NodeSeed) {}
   mutating func neighbourUp(
-    _ slot: Int, entry: UInt32, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
+    _ slot: Int, entry: UInt32, tag: Tag, isCentral: Bool, now: MonotonicTime, into actions: inout RuleActions
   ) {}
   mutating func neighbourDown(_ slot: Int, now: MonotonicTime, into actions: inout RuleActions) {}
   mutating func receive(_ received: ReceivedPacket, wallMilliseconds: UInt64, into actions: inout RuleActions) {}

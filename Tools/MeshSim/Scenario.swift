@@ -11,6 +11,24 @@ package struct Scenario: Sendable {
     package var introductions = 0
     /// Bytes of a message, the signature not counted.
     package var bodyBytes = 120
+    /// Every message is for one other node, which answers with a receipt, as a session does.
+    package var isPrivate = false
+    /// People who chat, instead of one message after the other.
+    package var chat: Chat?
+  }
+
+  /// Of 1,000 messages so many are for one node each, have 1 to 10 kB, and are as large as a packet may be; all others are
+  /// public and have at most 120 bytes. Each is one of a burst of its sender, and of two senders the one of the lower rank
+  /// speaks more often by as much as its rank is lower.
+  package struct Chat: Sendable {
+    package var personal = 150
+    package var pages = 40
+    package var files = 10
+    package var burst = 5
+    /// Messages a second within the peak, which lasts a thirtieth of the time; outside there is what is left of the load.
+    package var peak: UInt64 = 20
+
+    package init() {}
   }
 
   package struct Breaks: Sendable {
@@ -64,6 +82,8 @@ package struct Scenario: Sendable {
     case forgeRoutes
     /// Takes everything and passes nothing on.
     case blackHole
+    /// Passes everything on but what is for one node.
+    case swallow
     /// Sends junk under the identity of what it has received, ahead of it.
     case squat
   }

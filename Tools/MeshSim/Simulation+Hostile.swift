@@ -12,6 +12,7 @@ extension Simulation {
   mutating func meet(_ packet: Packet, id: PacketID, at node: Int) -> Bool {
     switch scenario.hostility {
     case .blackHole: return true
+    case .swallow: return packet.header.isForOne
     case .replay:
       if nodes[node].heard.count < 4_096 { nodes[node].heard.append((packet.encoded, id.key)) }
       return false
@@ -39,7 +40,7 @@ extension Simulation {
         say(number)
       }
       queue.add(.hostile, at: now + 1_000_000_000 / perSecond, node)
-    case .blackHole, .forgeRoutes, .squat, nil: break
+    case .blackHole, .swallow, .forgeRoutes, .squat, nil: break
     }
   }
 
@@ -86,7 +87,7 @@ extension Scenario.Hostility {
   var isActive: Bool {
     switch self {
     case .replay, .flood: true
-    case .forgeRoutes, .blackHole, .squat: false
+    case .forgeRoutes, .blackHole, .swallow, .squat: false
     }
   }
 }

@@ -42,7 +42,7 @@ extension Simulation {
     case .fragmentRequest(let key, let ranges):
       ends[end].transfer.request(key, ranges: ranges.map { $0.first..<$0.end }, now: time)
       flush(end)
-    case .prune, .announcement, .graft, .reopen, .reconciliation, .ignored:
+    case .prune, .announcement, .graft, .reopen, .reconciliation, .widen, .ignored:
       nodes[node].rules.control(frame.content, from: slot, now: time, into: &actions)
       perform(node)
     case .ping, .pong, .goodbye: break
@@ -138,6 +138,7 @@ extension Simulation {
       switch actions.relay[index] {
       case .offer(let packet): offer(packet, from: node)
       case .deliver(let packet, let id, _): deliver(packet, id, at: node)
+      case .answerAgain(let packet, let id, _): answerAgain(packet, id, at: node)
       case .record(let verdict):
         tally.receptions += 1
         if verdict == .duplicate { tally.duplicates += 1 }
@@ -187,6 +188,8 @@ extension Simulation {
     let number = Int(packet.encoded.rawSpan.number(UInt32.self, at: packet.header.bodyRange.lowerBound))
     guard number < messages.count, messages[number].id == id, messages[number].source != node else { return }
     guard messages[number].destination == nil || messages[number].destination == node else { return }
+    if let answered = messages[number].answers { return answer(to: answered, came: now) }
+    if packet.header.isForOne { planReceipt(for: number, by: node) }
     guard messages[number].row >= 0 else { return }
     if deliveries.note(row: messages[number].row, node: node, latency: now - messages[number].at) {
       messages[number].reached += 1

@@ -47,6 +47,7 @@ extension Simulation {
         queue.add(.message, at: at, number)
       }
     }
+    if let chat = scenario.load.chat { return try planChat(chat, among: honest, &random) }
     var start: UInt64 = 0
     while start < scenario.warmUp + scenario.measured {
       // Anywhere in its share of time, so that nothing keeps step with the connection events.
@@ -54,8 +55,11 @@ extension Simulation {
       start += gap
       let source = scenario.load.source ?? honest[Int.random(in: 0..<honest.count, using: &random)]
       let number = messages.count
+      let isTracked = at >= scenario.warmUp
       messages.append(
-        try draft(number, from: source, at: at, byteCount: scenario.load.bodyBytes, isTracked: at >= scenario.warmUp))
+        scenario.load.isPrivate
+          ? try draftPersonal(number, from: source, to: other(than: source, of: honest, &random), at, isTracked)
+          : try draft(number, from: source, at: at, byteCount: scenario.load.bodyBytes, isTracked: isTracked))
       queue.add(.message, at: at, number)
     }
   }
@@ -63,17 +67,23 @@ extension Simulation {
   /// The body begins with the number of the message, by which it is found again; the rest is its number over and over.
   /// The signature is 64 zeros: it costs its bytes, and nobody checks it.
   mutating func draft(
-    _ number: Int, from source: Int, at: UInt64, byteCount: Int, isTracked: Bool
+    _ number: Int, from source: Int, at: UInt64, byteCount: Int, isTracked: Bool, kind: PacketKind = .public
   ) throws -> Message {
-    var body: [UInt8] = []
-    body.append(bigEndian: UInt32(truncatingIfNeeded: number))
-    while body.count < byteCount { body.append(UInt8(truncatingIfNeeded: number)) }
+    let body = body(number, byteCount)
     let draft = try PacketDraft(
-      kind: .public, time: 1_767_225_600_000 + at / 1_000_000, origin: Self.tag(source), body: body)
+      kind: kind, time: 1_767_225_600_000 + at / 1_000_000, origin: Self.tag(source), body: body)
     let packet = draft.signed { _ in [UInt8](repeating: 0, count: WireLimits.signatureByteCount) }
     return Message(
       source: source, at: at, packet: packet, id: try identifier.id(of: packet),
       row: isTracked ? deliveries.addRow() : -1, isMeasured: isTracked)
+  }
+
+  func body(_ number: Int, _ byteCount: Int) -> [UInt8] {
+    var body: [UInt8] = []
+    body.reserveCapacity(byteCount)
+    body.append(bigEndian: UInt32(truncatingIfNeeded: number))
+    while body.count < byteCount { body.append(UInt8(truncatingIfNeeded: number)) }
+    return body
   }
 
   mutating func say(_ number: Int) {

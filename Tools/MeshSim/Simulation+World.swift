@@ -52,7 +52,8 @@ extension Simulation {
     for end in [2 * link, 2 * link + 1] {
       let (node, peer) = (ends[end].node, ends[end ^ 1].node)
       nodes[node].rules.neighbourUp(
-        ends[end].slot, entry: Self.entry(peer), isCentral: node == links[link].central, now: time, into: &actions)
+        ends[end].slot, entry: Self.entry(peer), tag: Self.tag(peer), isCentral: node == links[link].central, now: time,
+        into: &actions)
       perform(node)
     }
     if let breaks = scenario.breaks {

@@ -160,6 +160,7 @@ package struct Simulation<Rules: NodeRules>: ~Copyable {
     case .world: world(a)
     case .script: script(a)
     case .hostile: hostile(a)
+    case .answered: answered(a)
     }
   }
 }

@@ -37,7 +37,38 @@ enum ReportText {
       ("log", hex(report.logHash)),
     ]
     return lines.map { $0.0 + String(repeating: " ", count: 13 - $0.0.count) + $0.1 + "\n" }.joined()
+      + personal(report)
       + (report.afterJoin > 0 ? "joined       all there \(number(report.afterJoin, 2)) s after the join\n" : "")
+  }
+
+  private static func personal(_ report: Report) -> String {
+    guard let part = report.personal else { return "" }
+    let counts = Dictionary(uniqueKeysWithValues: report.relayCounts.map { ($0.reason, $0.number) })
+    func count(_ reason: String) -> UInt64 { counts[reason] ?? 0 }
+    let learned =
+      part.calmShortest > 0
+      ? "; by one lane \(number(100 * part.calmShare, 1)) %, at \(number(part.calmSends, 2)) for "
+        + "\(number(part.calmShortest, 2)), \(number(part.calmSends / part.calmShortest, 3)) times the shortest way"
+      : ""
+    let lines: [(String, String)] = [
+      (
+        "personal",
+        "\(part.delivered) of \(part.pairs) delivered, \(spread(part.latency)) ms; \(part.answered) of \(part.messages) "
+          + "answered, \(spread(part.answer)) ms"
+      ),
+      (
+        "its sends",
+        "\(number(part.sends, 2)) a message, \(number(part.receiptSends, 2)) for its receipts, shortest way "
+          + "\(number(part.shortest, 2))" + learned
+      ),
+      (
+        "its lanes",
+        "\(count("lanesTaken")) next nodes; \(count("lanesDoubled")) messages by a second lane, "
+          + "\(count("lanesWidened")) then to everybody; \(count("lanesEnded")) without a next node, "
+          + "\(count("lanesClosed")) gone round, \(count("lanesMended")) with a link lost"
+      ),
+    ]
+    return lines.map { $0.0 + String(repeating: " ", count: 13 - $0.0.count) + $0.1 + "\n" }.joined()
   }
 
   static func table(_ reports: [Report]) -> String {
@@ -77,11 +108,20 @@ enum ReportText {
       "\"relays\": {" + report.relayCounts.map { "\"\($0.reason)\": \($0.number)" }.joined(separator: ", ") + "}",
       "\"missedEvents\": \(report.missedEvents)", "\"lostFrames\": \(report.lostFrames)",
       "\"givenUp\": \(report.givenUp)", "\"secondsAfterJoin\": \(number(report.afterJoin, 3))",
+      "\"personal\": " + (report.personal.map(json) ?? "null"),
       "\"events\": \(report.events)",
       "\"seconds\": \(number(seconds, 3))", "\"residentBytes\": \(Wall.mostBytes)",
       "\"logHash\": \"\(hex(report.logHash))\"",
     ]
     return "{" + fields.joined(separator: ", ") + "}"
+  }
+
+  private static func json(_ part: Report.Personal) -> String {
+    "{\"messages\": \(part.messages), \"pairs\": \(part.pairs), \"delivered\": \(part.delivered), "
+      + "\"answered\": \(part.answered), \"p50\": \(number(part.latency.p50, 3)), \"p99\": \(number(part.latency.p99, 3)), "
+      + "\"sends\": \(number(part.sends, 3)), \"receiptSends\": \(number(part.receiptSends, 3)), "
+      + "\"shortest\": \(number(part.shortest, 3)), \"laneShare\": \(number(part.calmShare, 4)), "
+      + "\"laneSends\": \(number(part.calmSends, 3)), \"laneShortest\": \(number(part.calmShortest, 3))}"
   }
 
   private static func spread(_ value: Report.Distribution) -> String {

@@ -28,6 +28,7 @@ private let fuzzer = Fuzzer(
       ("symbols", .reconciliation(.symbols(number: 1, first: 2, [CodedSymbol(count: 3, sum: 4, check: 5)]))),
       ("wanted", .reconciliation(.wanted([7, 8]))),
       ("graft", .graft([2])), ("reopen-all", .reopen([])), ("reopen", .reopen([Tag(rawValue: 9)])),
+      ("widen", .widen(.everybody, [3, 4])), ("widen-lanes", .widen(.lanes, [5])),
     ]
     let packet = [UInt8](repeating: 3, count: 60)
     let pieces = try Fragmenter(packet: packet, key: 8, payloadByteCount: 38).frames
@@ -54,6 +55,10 @@ private let fuzzer = Fuzzer(
         let pieces = frame.encoded(payloadByteCount: size)
         require(pieces.allSatisfy { $0.count <= size }, "every piece fits")
         require(pieces.flatMap { $0.dropFirst() } == Array(bytes.dropFirst()), "the pieces say what the frame says")
+      case .widen(let scope, let keys):
+        let pieces = frame.encoded(payloadByteCount: size)
+        require(pieces.allSatisfy { $0.count <= size && $0[1] == scope.rawValue }, "every piece fits")
+        require(pieces.flatMap { $0.dropFirst(2) }.count == keys.count * 8, "the pieces say what the frame says")
       case .reconciliation:
         require(frame.encoded(payloadByteCount: size).allSatisfy { $0.count <= size }, "every piece fits")
       default: break
