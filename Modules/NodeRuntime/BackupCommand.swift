@@ -5,6 +5,7 @@ internal import Database
 internal import Glibc
 internal import Keying
 internal import Primitives
+internal import Storing
 internal import Streams
 
 /// `relaychatd backup FILE`: everything that a node keeps, in one file that a passphrase opens.
@@ -50,9 +51,13 @@ enum BackupCommand {
       guard let source = try context.keySource() else {
         throw .noKeyNamed(try OfflineContext.keying { () throws(KeyingError) in try custody.readSlots().kinds })
       }
+      let keys = try OfflineContext.keying { () throws(KeyingError) in
+        try custody.open(with: source.provider(prompt: "Passphrase of this node: "), isCounted: false)
+      }
+      try refuseHalf(
+        of: context.statePath, dataKey: keys.dataKey, storeID: keys.storeID, counter: keys.stateCounter)
       slots = try OfflineContext.keying { () throws(KeyingError) in
-        let keys = try custody.open(with: source.provider(prompt: "Passphrase of this node: "), isCounted: false)
-        return try custody.slotFile(openedBy: .passphrase(Secret(copying: secret.bytes)), of: keys)
+        try custody.slotFile(openedBy: .passphrase(Secret(copying: secret.bytes)), of: keys)
       }
     }
     let use = StateUse(of: context.statePath)
@@ -70,6 +75,31 @@ enum BackupCommand {
       throw .backup(path: path, error)
     }
     OfflineContext.say("The node is in \(TerminalText.neutralised(path)); relaychat restore makes one of it.")
+  }
+
+  /// A backup without the settings or the history of a node that has them would take the place of one that is whole. What is
+  /// damaged or older is copied as it is: that is for the restored node to say.
+  private static func refuseHalf(
+    of path: String, dataKey: borrowing Secret, storeID: [UInt8], counter: UInt64
+  ) throws(DaemonError) {
+    guard let state = try? StateDirectory(path: path) else {
+      // A daemon runs, or the directory is read-only.
+      guard counter > 1 else { return }
+      guard !SQLiteDatabase.isNothing(at: path + "/store.db") else {
+        throw .store(.sealed(.missing(path: path + "/store.db")))
+      }
+      guard !SQLiteDatabase.isNothing(at: path + "/archive.db") else { throw .archiveLost(path: path + "/archive.db") }
+      return
+    }
+    defer { withExtendedLifetime(state) {} }
+    do throws(DaemonError) {
+      _ = try StateLook.at(state, dataKey: dataKey, storeID: storeID, counter: counter, mayBeOlder: true)
+    } catch {
+      switch error {
+      case .archiveLost, .store(.sealed(.missing)): throw error
+      default: break
+      }
+    }
   }
 
   private static func add(

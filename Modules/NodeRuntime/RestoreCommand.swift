@@ -31,7 +31,7 @@ enum RestoreCommand {
       throw .nodeIsThere(path: path)
     }
     guard inventory.unknown.isEmpty else { throw .foreignFiles(path: path, inventory.unknown) }
-    let staging = path + ".restoring"
+    let staging = StagedFiles.name(for: path)
     let source = try context.keySource()
     let secret = try BackupCommand.passphrase(context, prompt: "Passphrase of the backup: ")
     StagedFiles.remove(staging, in: context.surroundings.fileSystem)
@@ -59,6 +59,11 @@ enum RestoreCommand {
       let key = isSealed ? (source == nil ? " --key passphrase" : " with the same --key") : ""
       OfflineContext.say(
         "The node is in \(TerminalText.neutralised(path)); start it\(key).")
+      if !isSealed {
+        OfflineContext.say(
+          "The backup is of a node that is not sealed, and this one is not either: whoever has the disk reads it; "
+            + "relaychatd init --help says how to seal it.")
+      }
     } catch {
       StagedFiles.remove(staging, in: context.surroundings.fileSystem)
       throw error
@@ -122,12 +127,22 @@ enum RestoreCommand {
 
 /// A directory that is made beside its place.
 enum StagedFiles {
-  /// Only names of ours; a directory that holds others stays.
-  static func remove(_ directory: String, in files: any FileSystem) {
-    for name in StateFiles.all + [StateInventory.backup, StateInventory.draft] {
-      try? files.unlink(directory + "/" + name)
+  static func name(for directory: String) -> String { directory + ".restoring" }
+
+  /// Only names of ours, overwritten first: they may be in the open. A directory that holds others stays.
+  ///
+  /// - Returns: what was removed.
+  @discardableResult
+  static func remove(_ directory: String, in files: any FileSystem) -> [(path: String, size: Int)] {
+    var removed: [(path: String, size: Int)] = []
+    for name in StateFiles.all + [StateInventory.backup, StateInventory.draft, "lock"] {
+      let path = directory + "/" + name
+      guard let facts = try? files.facts(of: path), facts.kind == .file else { continue }
+      guard (try? DurableFile.erase(path, in: files)) != nil else { continue }
+      removed.append((path, facts.size))
     }
     try? files.removeDirectory(directory)
+    return removed
   }
 
   /// The place holds nothing but a lock, which is ours.

@@ -29,10 +29,18 @@ enum WipeCommand {
     guard try context.isSet("yes") else { throw .notMeant }
     let path = context.statePath
     let custody = context.custody(path)
+    // What a restore that was killed has left beside is the node as well.
+    let staged = StagedFiles.remove(StagedFiles.name(for: path), in: context.surroundings.fileSystem)
+    for removed in staged {
+      OfflineContext.say("removed \(TerminalText.neutralised(removed.path)), \(removed.size) bytes, overwritten")
+    }
     // Before the lock, which makes the directory that it is in.
     let inventory = try OfflineContext.keying { () throws(KeyingError) in try custody.inventory() }
     switch NodeEvidence.verdict(on: path, inventory) {
     case .node: break
+    case .nothing where !staged.isEmpty:
+      OfflineContext.say("\(staged.count) files removed; nothing of the node is left.")
+      return
     case .nothing: throw .noNode(path: path, foreign: [])
     case .foreign(let names): throw .noNode(path: path, foreign: names)
     }

@@ -96,10 +96,17 @@ extension RelayEngine {
       learn(header, from: received.slot, now: received.receivedAt)
       widen(key, to: header.scope, toldBy: received.slot, now: received.receivedAt, into: &actions)
     } else if header.scope == .lane, held.scope == .lane, !isForUs(header.destination, header.kind) {
-      // It has gone round: each of its nodes takes another for the next.
+      // It has gone round, by what somebody remembers of a mesh that has changed since: by another way from here. Who is out of
+      // ways sends it to everybody, and if that one goes round as well the origin has no answer and does.
       actions.append(.count(.lanesClosed, 1))
       lanes.forget(header.destination)
-      widen(key, to: .everybody, toldBy: nil, now: received.receivedAt, into: &actions)
+      let having = LinkSet(received.slot).union(held.holders).union(lanes.links(of: key))
+      guard let wider = carry.widen(key, to: .lanes),
+        takeLane(wider, header, except: having, now: received.receivedAt, into: &actions)
+      else {
+        widen(key, to: .everybody, toldBy: nil, now: received.receivedAt, into: &actions)
+        return
+      }
     }
   }
 

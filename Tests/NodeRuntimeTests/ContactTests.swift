@@ -81,7 +81,7 @@ import Testing
     let renamed = mesh.members[3].node.session
     let greeting = try mesh.call { try await renamed.send("it is me", to: .peer(own)) }
     mesh.run(for: .seconds(10))
-    #expect(mesh.heard[0]["it is me"] == 1 && qa.counters[.receiptsWithheld] == 1)
+    #expect(mesh.heard[0]["it is me"] == 1 && qa.counters[.receiptsWithheld] > 0)
     #expect(try mesh.call { try await renamed.message(greeting.id)?.state } == .sent)
 
     _ = try mesh.call { try await qa.trust(friend, isVerified: false) }

@@ -117,6 +117,40 @@ struct OfflineCommandTests {
     }
   }
 
+  /// It would take the place of a backup that is whole.
+  @Test(arguments: ["store.db", "archive.db"], [true, false])
+  func halfANodeIsNotBackedUp(lost: String, isEmptied: Bool) async throws {
+    let place = try Place()
+    #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    for _ in 0..<2 {
+      let vault = try await place.open(place.source)
+      try await vault.store.put(Self.values, isErasing: false)
+      try await vault.recorder?.end()
+    }
+    let path = place.state + "/" + lost
+    try FileManager.default.removeItem(atPath: path)
+    if isEmptied {
+      #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
+    }
+    let options = ["--state", place.state, "--backup-passphrase-fd", "{fd}", "--key", place.key]
+    #expect(place.run(["backup", place.backup] + options, passphrase: "open sesame") == 12)
+    #expect(!place.files(place.path).contains("node.backup"))
+  }
+
+  /// What lies beside is in the open where the backup is of a node that was.
+  @Test func wipeTakesWhatAKilledRestoreHasLeftBeside() throws {
+    let place = try Place()
+    let staging = place.state + ".restoring"
+    try FileManager.default.createDirectory(
+      atPath: staging, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for name in ["plain.db", "archive.db"] {
+      #expect(FileManager.default.createFile(atPath: staging + "/" + name, contents: Data("in the open".utf8)))
+    }
+    #expect(place.run(["wipe", "--state", place.state, "--yes"]) == 0)
+    #expect(!FileManager.default.fileExists(atPath: staging))
+    #expect(place.run(["wipe", "--state", place.state, "--yes"]) == 6)
+  }
+
   @Test func wipeIsMeantLeavesNothingAndIsFinishedLater() async throws {
     let place = try Place()
     #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)

@@ -226,7 +226,21 @@ import WireFormat
     #expect(said.told.map(\.0) == [0] && said.told.map(\.1) == [.everybody])
   }
 
-  @Test func whatHasGoneRoundGoesToEverybody() throws {
+  @Test func whatHasGoneRoundTakesAnotherWay() throws {
+    var (engine, now) = try relay()
+    var actions: [RelayAction] = []
+    let card = try PacketDraft(kind: .card, time: 0, origin: EngineMesh.tag(9), body: [1]).unsigned()
+    engine.receive(
+      ReceivedPacket(packet: card, id: PacketID(high: 9, low: 0), slot: 1, link: 1, receivedAt: now),
+      wallMilliseconds: nil, into: &actions)
+    engine.receive(try personal(from: 7, to: 9, .lane, slot: 2, now), wallMilliseconds: nil, into: &actions)
+    actions = []
+    engine.receive(try personal(from: 7, to: 9, .lane, slot: 3, now), wallMilliseconds: nil, into: &actions)
+    let said = out(actions)
+    #expect(said.sent.map(\.0) == [0b10] && said.sent.map(\.1) == [.lanes] && said.told.isEmpty)
+  }
+
+  @Test func whatHasGoneRoundAndHasNoOtherWayGoesToEverybody() throws {
     var (engine, now) = try relay()
     var actions: [RelayAction] = []
     engine.receive(try personal(from: 7, to: 9, .lane, slot: 2, now), wallMilliseconds: nil, into: &actions)
