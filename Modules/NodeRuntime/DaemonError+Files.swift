@@ -36,6 +36,9 @@ extension DaemonError {
 
   func sentence(of error: ArchiveError) -> String {
     switch error {
+    case .database(.corrupt(let path, _)):
+      "The history \(shown(path)) is damaged and was left as it is; relaychatd salvage makes a new one of what can be read and "
+        + "keeps this one; where nothing can be, restore a copy of the file, or a backup."
     case .database(let error): sentence(of: error)
     case .wrongKey(let path):
       "The history \(shown(path)) is of another node than the rest; put back the one that belongs here."

@@ -140,6 +140,7 @@ enum DaemonError: Error {
         case .link: "is a link; name the file itself"
         case .noFile: "is no file"
         case .unreadable(let code): "cannot be looked at: \(text(code))"
+        case .tooMany(let limit): "is one too many: \(limit) files may be named at a time"
         }
       return "What was named with --also, \(shown(path)), \(what). Nothing was removed, and all of the node is left."
     case .noNode(let path, let foreign) where foreign.isEmpty:

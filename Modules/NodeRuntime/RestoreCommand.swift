@@ -127,7 +127,11 @@ enum RestoreCommand {
 
 /// A directory that is made beside its place.
 enum StagedFiles {
-  static func name(for directory: String) -> String { directory + ".restoring" }
+  static func name(for directory: String) -> String {
+    var name = directory
+    while name.count > 1, name.last == "/" { name.removeLast() }
+    return name + ".restoring"
+  }
 
   /// Only names of ours, overwritten first: they may be in the open. A directory that holds others stays.
   ///

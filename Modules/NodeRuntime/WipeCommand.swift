@@ -48,6 +48,10 @@ enum WipeCommand {
     }
     let isResumed = inventory.hasMark
     if !isResumed {
+      if named.count > KeyingLimits.pathsInMarker {
+        let limit = KeyingLimits.pathsInMarker
+        throw .wipeNames(path: named[limit], .tooMany(limit: limit))
+      }
       for path in named {
         if let fault = fault(of: path) { throw .wipeNames(path: path, fault) }
       }
@@ -121,6 +125,8 @@ enum WipeNameFault: Equatable {
   case link
   case noFile
   case unreadable(code: Int32)
+  /// More than the mark of a wipe has room for.
+  case tooMany(limit: Int)
 }
 
 /// Makes the mark of a wipe where there is no room for a new file.

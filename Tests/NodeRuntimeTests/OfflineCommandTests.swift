@@ -137,6 +137,30 @@ struct OfflineCommandTests {
     #expect(!place.files(place.path).contains("node.backup"))
   }
 
+  @Test func aWipeThatIsToldOfTooManyFilesRemovesNone() throws {
+    let place = try Place()
+    #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    let names = (0...KeyingLimits.pathsInMarker).flatMap { ["--also", place.path + "/file \($0)"] }
+    for number in 0...KeyingLimits.pathsInMarker {
+      #expect(FileManager.default.createFile(atPath: place.path + "/file \(number)", contents: Data([1])))
+    }
+    let before = place.files(place.state)
+    #expect(place.run(["wipe", "--state", place.state, "--yes"] + names) == 2)
+    #expect(
+      place.files(place.state) == before
+        && place.files(place.path).filter { $0.hasPrefix("file") }.count == names.count / 2)
+  }
+
+  @Test func aNodeIsRestoredIntoADirectoryThatIsNamedWithASlash() throws {
+    let place = try Place()
+    #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    let passphrase = ["--backup-passphrase-fd", "{fd}", "--key", place.key]
+    #expect(place.run(["backup", place.backup, "--state", place.state] + passphrase, passphrase: "open sesame") == 0)
+    let target = place.path + "/other/"
+    #expect(place.run(["restore", place.backup, "--state", target] + passphrase, passphrase: "open sesame") == 0)
+    #expect(place.files(target).contains("keys.v1"))
+  }
+
   /// What lies beside is in the open where the backup is of a node that was.
   @Test func wipeTakesWhatAKilledRestoreHasLeftBeside() throws {
     let place = try Place()
