@@ -151,9 +151,10 @@ struct OfflineCommandTests {
         && place.files(place.path).filter { $0.hasPrefix("file") }.count == names.count / 2)
   }
 
-  @Test func aNodeIsRestoredIntoADirectoryThatIsNamedWithASlash() throws {
+  @Test func aNodeIsRestoredIntoADirectoryThatIsNamedWithASlash() async throws {
     let place = try Place()
     #expect(place.run(["init", "--state", place.state, "--key", place.key]) == 0)
+    do { try await place.open(place.source).store.put(Self.values, isErasing: false) }
     let passphrase = ["--backup-passphrase-fd", "{fd}", "--key", place.key]
     #expect(place.run(["backup", place.backup, "--state", place.state] + passphrase, passphrase: "open sesame") == 0)
     let target = place.path + "/other/"
