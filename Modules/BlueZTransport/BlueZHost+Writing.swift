@@ -58,11 +58,7 @@ extension BlueZHost {
     }
     guard peers[device]!.access.follow(target) else { return }
     leaveSocket(of: device)
-    guard configuration.usesSockets else {
-      acquired(nil, of: target, at: device)
-      return
-    }
-    if jobs.offer(.acquire(device: device, characteristic: target)) != .accepted {
+    if !configuration.usesSockets || jobs.offer(.acquire(device: device, characteristic: target)) != .accepted {
       acquired(nil, of: target, at: device)
     }
   }

@@ -75,11 +75,10 @@ package struct DialPlan: Sendable {
 
   /// A transport was switched on or off. Off forgets every dial under way: the transport failed them.
   package mutating func powered(_ transport: Int, isOn: Bool, now: MonotonicTime) {
-    if isOn, !power[transport].isOn, expected.contains(where: { $0.transport == transport }) {
-      let end = now.advanced(by: LinksLimits.headStart)
-      power[transport].strangersFrom = end
-    }
     if isOn, !power[transport].isOn {
+      if expected.contains(where: { $0.transport == transport }) {
+        power[transport].strangersFrom = now.advanced(by: LinksLimits.headStart)
+      }
       // What failed lately failed for want of power.
       for (key, candidate) in candidates where key.transport == transport && candidate.phase == .waiting {
         let notBefore = candidate.failures > 0 ? now : candidate.notBefore

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import ControlAPI
 internal import Identities
 internal import Sessions
@@ -24,10 +25,10 @@ extension NodeService {
     for (entry, owners) in entries where owners.count == 1 && entry != own.routeEntry {
       ids[entry] = owners[0].description
     }
-    var edges: [TopologyAnswer.Edge] = []
-    for peer in peers where peer.entry.isNeighbour {
-      edges.append(
-        TopologyAnswer.Edge(from: own.description, to: peer.card.id.description, source: .link, seenSecondsAgo: 0))
+    let linked = peers.filter(\.entry.isNeighbour).map(\.card.id.description)
+    let neighbours = Set(linked)
+    var edges = linked.map {
+      TopologyAnswer.Edge(from: own.description, to: $0, source: .link, seenSecondsAgo: 0)
     }
     for (edge, seenAt) in await session.mapEdges(now: now) {
       var names: [String] = []
@@ -35,14 +36,14 @@ extension NodeService {
         if let id = ids[entry] {
           names.append(id)
         } else {
-          let digits = String(entry, radix: 16)
-          let id = String(repeating: "0", count: 8 - digits.count) + digits
+          let id = String(Hex.encode(UInt64(entry)).suffix(8))
           ids[entry] = id
           names.append(id)
           others.append(TopologyAnswer.Node(id: id, name: ""))
         }
       }
-      guard !edges.contains(where: { $0.source == .link && Set([$0.from, $0.to]) == Set(names) }) else { continue }
+      // A link of this node is there already.
+      guard !names.contains(own.description) || neighbours.isDisjoint(with: names) else { continue }
       edges.append(
         TopologyAnswer.Edge(
           from: names[0], to: names[1], source: .route,

@@ -83,7 +83,7 @@ package struct Lanes: Sendable {
   }
 
   private func mark(_ tag: Tag) -> (place: Int, mark: UInt32) {
-    let mixed = (tag.rawValue ^ tag.rawValue >> 32) &* multiplier
+    let mixed = mixed(tag)
     let place = Int(truncatingIfNeeded: mixed >> 40) & (RoutingLimits.nearestNeighbours - 1)
     return (place, UInt32(truncatingIfNeeded: mixed >> 21) & 0x7_FFFF)
   }
@@ -110,9 +110,10 @@ package struct Lanes: Sendable {
   }
 
   private func place(of tag: Tag) -> Int {
-    let mixed = (tag.rawValue ^ tag.rawValue >> 32) &* multiplier
-    return Int(truncatingIfNeeded: mixed >> 40) & (RoutingLimits.lanes - 1)
+    Int(truncatingIfNeeded: mixed(tag) >> 40) & (RoutingLimits.lanes - 1)
   }
+
+  private func mixed(_ tag: Tag) -> UInt64 { (tag.rawValue ^ tag.rawValue >> 32) &* multiplier }
 
   private static func second(_ now: MonotonicTime) -> UInt32 {
     UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000_000)

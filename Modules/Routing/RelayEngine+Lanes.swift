@@ -99,10 +99,8 @@ extension RelayEngine {
       // It has gone round, by what somebody remembers of a mesh that has changed since: by another way from here. Who is out of
       // ways sends it to everybody, and if that one goes round as well the origin has no answer and does.
       actions.append(.count(.lanesClosed, 1))
-      lanes.forget(header.destination)
-      let having = LinkSet(received.slot).union(held.holders).union(lanes.links(of: key))
       guard let wider = carry.widen(key, to: .lanes),
-        takeLane(wider, header, except: having, now: received.receivedAt, into: &actions)
+        takeAnotherLane(wider, header, among: state.links, now: received.receivedAt, into: &actions)
       else {
         widen(key, to: .everybody, toldBy: nil, now: received.receivedAt, into: &actions)
         return
@@ -113,7 +111,7 @@ extension RelayEngine {
   /// The way back to the origin of a packet for one node.
   mutating func learn(_ header: PacketHeader, from slot: Int, now: MonotonicTime) {
     guard UInt64(header.age) < RoutingLimits.liveMilliseconds, header.origin != configuration.ownTag else { return }
-    lanes.came(from: header.origin, over: slot, links: header.hops == .max ? .max : header.hops + 1, now: now)
+    lanes.came(from: header.origin, over: slot, links: header.linksCrossed, now: now)
     if header.scope != .everybody {
       trees.learn(header.origin, from: slot, linkCount: state.links.count, now: now)
     }
@@ -125,7 +123,7 @@ extension RelayEngine {
     switch verdict {
     case .accepted, .duplicate, .upgraded:
       guard UInt64(header.age) < RoutingLimits.liveMilliseconds, header.origin != configuration.ownTag else { return }
-      lanes.heard(header.origin, over: slot, links: header.hops == .max ? .max : header.hops + 1)
+      lanes.heard(header.origin, over: slot, links: header.linksCrossed)
     case .expired, .tooOld, .wrongTime, .blocked: break
     }
   }
@@ -148,6 +146,21 @@ extension RelayEngine {
       into: &actions)
     return true
   }
+
+  /// What is remembered of the way has failed: one that it has not taken yet.
+  ///
+  /// - Returns: false when there is none.
+  private mutating func takeAnotherLane(
+    _ packet: CarriedPacket, _ header: PacketHeader, among links: LinkSet, now: MonotonicTime,
+    into actions: inout [RelayAction]
+  ) -> Bool {
+    lanes.forget(header.destination)
+    let except = having(packet).union(LinkSet(bits: ~links.bits))
+    return takeLane(packet, header, except: except, now: now, into: &actions)
+  }
+
+  /// Who has the packet, or is about to.
+  private func having(_ packet: CarriedPacket) -> LinkSet { packet.holders.union(lanes.links(of: packet.id.key)) }
 
   private func next(to destination: Tag, _ key: UInt64, except: LinkSet, now: MonotonicTime) -> Int? {
     let links = state.links.subtracting(except)
@@ -212,10 +225,7 @@ extension RelayEngine {
     _ packet: CarriedPacket, _ header: PacketHeader, among links: LinkSet, now: MonotonicTime,
     into actions: inout [RelayAction]
   ) -> Int {
-    lanes.forget(header.destination)
-    let having = packet.holders.union(lanes.links(of: packet.id.key))
-    let except = having.union(LinkSet(bits: ~links.bits))
-    let isTaken = takeLane(packet, header, except: except, now: now, into: &actions)
+    let isTaken = takeAnotherLane(packet, header, among: links, now: now, into: &actions)
     if !isTaken || header.origin == configuration.ownTag {
       tell(packet.id.key, .lanes, to: links.intersection(packet.holders), into: &actions)
     }
@@ -250,8 +260,7 @@ extension RelayEngine {
         let header = try? PacketHeader(decoding: packet.bytes.rawSpan)
       else { continue }
       actions.append(.count(.lanesMended, 1))
-      let except = packet.holders.union(lanes.links(of: key))
-      if !takeLane(packet, header, except: except, now: now, into: &actions) {
+      if !takeLane(packet, header, except: having(packet), now: now, into: &actions) {
         widen(key, to: .everybody, toldBy: nil, now: now, into: &actions)
       }
     }

@@ -37,10 +37,10 @@ extension Session {
     }
     if packet.header.kind == .personal || packet.header.kind == .receipt {
       guard let (author, content) = open(packet, id: id, receivedAt: receivedAt) else { return }
-      tell(directory.heard(author.id, hops: links(crossed: packet), now: receivedAt))
+      tell(directory.heard(author.id, hops: packet.header.linksCrossed, now: receivedAt))
       chart(packet, of: author.id, now: receivedAt)
       await receive(
-        content, packet, .peer(author.id), from: author, hops: links(crossed: packet), now: receivedAt)
+        content, packet, .peer(author.id), from: author, hops: packet.header.linksCrossed, now: receivedAt)
       return
     }
     let candidates = directory.cards(tag: packet.header.origin.rawValue)
@@ -59,7 +59,7 @@ extension Session {
   /// The author is authentic; what relays have written of the way goes onto the map.
   private func chart(_ packet: Packet, of author: PeerID, now: MonotonicTime) {
     map.note(
-      origin: author.routeEntry, route: packet.route, own: ownID.routeEntry, hops: links(crossed: packet), now: now)
+      origin: author.routeEntry, route: packet.route, own: ownID.routeEntry, hops: packet.header.linksCrossed, now: now)
   }
 
   private func receiveCard(_ packet: Packet, now: MonotonicTime) async {
@@ -74,7 +74,7 @@ extension Session {
     await learn(card, age: onTheWay + UInt64(packet.header.age), now: now)
     // The card is authentic, its journey is not: an old one may be replayed, so only a new one is a sign of life.
     if directory.entry(of: card.id)?.lastHeard == nil {
-      tell(directory.heard(card.id, hops: links(crossed: packet), now: now))
+      tell(directory.heard(card.id, hops: packet.header.linksCrossed, now: now))
     }
   }
 
@@ -102,7 +102,7 @@ extension Session {
   }
 
   private func receive(_ packet: Packet, from author: VerifiedCard, now: MonotonicTime) async {
-    let hops = links(crossed: packet)
+    let hops = packet.header.linksCrossed
     tell(directory.heard(author.id, hops: hops, now: now))
     chart(packet, of: author.id, now: now)
     switch packet.header.kind {
@@ -204,7 +204,6 @@ extension Session {
   }
 
   /// Links the packet has crossed to get here.
-  private func links(crossed packet: Packet) -> UInt8 { min(packet.header.hops, 254) + 1 }
 }
 
 /// A card that travels is the one of its origin.

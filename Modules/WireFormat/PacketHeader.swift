@@ -99,6 +99,10 @@ package struct PacketHeader: Hashable, Sendable {
   /// Where the identified region begins; it goes to the end.
   package var identifiedOffset: Int { Self.routeOffset &+ 4 &* routeCount }
 
+  /// Links that the packet has crossed when it has come, the last one included; 255 for that and more. Relays count them,
+  /// and may lie.
+  package var linksCrossed: UInt8 { min(hops, 254) + 1 }
+
   /// Sealed for one node, by the kind and the destination that it names.
   package var isForOne: Bool { (kind == .personal || kind == .receipt) && destination != .everyone }
 

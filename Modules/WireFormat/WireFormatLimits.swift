@@ -35,7 +35,7 @@ package enum WireLimits {
     (packetByteCount + smallestPayloadByteCount - fragmentHeadByteCount - 1)
     / (smallestPayloadByteCount - fragmentHeadByteCount)
 
-  /// Keys in one acknowledgment, and keys or origins in one frame of types 64 to 67 and 72: what the largest Bluetooth frame
+  /// Keys in one acknowledgment, and keys or origins in one frame of types 64 to 67, 72 and 73: what the largest Bluetooth frame
   /// holds.
   package static let acknowledgedKeyCount = 60
 
